@@ -3,9 +3,9 @@
 #include "ConfigFile.h"
 #include "par/Limits.h"
 #include "par/Support/JsonScanner.h"
-#include "par/io/OtherWeights.h"
 #include "par/Support/TextFile.h"
 #include "par/config/Message.h"
+#include "par/io/OtherWeights.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -41,8 +41,7 @@ static Flags describeFlags(PlanOptions &options) {
   flags.text("cluster", "FILE.json",
              "the cluster to plan for (docs/Clusters.md; default: this machine, measured once)",
              options.clusterFile);
-  flags.integer(
-      "ranks", "N", "devices (required)", [&](int64_t value) { options.request.ranks = value; }, 1);
+  flags.integer("ranks", "N", "devices (required)", [&](int64_t value) { options.request.ranks = value; }, 1);
   flags.parsed(
       "memory-limit", "SIZE",
       "most memory of a rank (80GiB, 500MB, or bytes), where that is less than the cluster's devices "
@@ -50,8 +49,7 @@ static Flags describeFlags(PlanOptions &options) {
       [&](llvm::StringRef text) { return parseMemoryLimit(options.request, text); });
   flags.list("pin", "key=value",
              "decides a part of the plan: pp, dp, tp, or a flag's name, for example zero=1", options.pins);
-  flags.integer(
-      "top", "N", "plans to print (default: 5)", [&](int64_t value) { options.top = value; }, 1);
+  flags.integer("top", "N", "plans to print (default: 5)", [&](int64_t value) { options.top = value; }, 1);
   flags.number("seconds", "S",
                "ends the search after so long with the best that it has, once it has one (default: no end)",
                options.seconds, NumberRange{0});

@@ -20,11 +20,11 @@ struct Launch {
   bool mpi = false;    ///< the launcher is one that MPI_Init understands
   std::string address; ///< MASTER_ADDR, MASTER_PORT: where rank 0 is to be found by TCP
   int port = 0;
-  int processManager = -1; ///< PMI_FD: carries where rank 0 is to be found; -1: there is none
-  std::string secretFile;  ///< PAR_SECRET_FILE: known to all processes of a job over TCP on several machines
+  int processManager = -1;  ///< PMI_FD: carries where rank 0 is to be found; -1: there is none
+  std::string secretFile;   ///< PAR_SECRET_FILE: known to all processes of a job over TCP on several machines
   bool lacksSecret = false; ///< the step's machines are several, and none names a secret
-  bool isOfStep = false;   ///< Slurm numbers the processes in the same way
-  int sizeByHand = 0;      ///< WORLD_SIZE, with RANK or without it; 0: not set
+  bool isOfStep = false;    ///< Slurm numbers the processes in the same way
+  int sizeByHand = 0;       ///< WORLD_SIZE, with RANK or without it; 0: not set
 };
 
 /// Reads the variables that mpirun, srun, torchrun and others set; the innermost launcher counts. Throws

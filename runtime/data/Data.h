@@ -27,7 +27,7 @@ struct DataOptions {
   LineFormat lines = LineFormat::messages;
   bool rows = false;             ///< a conversation per row, else they follow each other
   std::set<std::string> ignored; ///< keys of lines and messages
-  std::string decode;     ///< not empty: turn this file of tokens into text instead
+  std::string decode;            ///< not empty: turn this file of tokens into text instead
 };
 
 /// Returns the exit code when there is nothing to do (--help, a wrong flag).

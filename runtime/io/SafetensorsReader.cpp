@@ -2,8 +2,8 @@
 
 #include "par/Limits.h"
 #include "par/io/FloatTypes.h"
-#include "par/io/OtherWeights.h"
 #include "par/io/JsonText.h"
+#include "par/io/OtherWeights.h"
 
 #include <nlohmann/json.hpp>
 

@@ -33,8 +33,8 @@ public:
     std::function<void(int rank, const Beat &beat)> beat;                ///< at rank 0
     std::function<void(int culprit, const std::string &message)> failed; ///< at rank 0: a rank cannot go on
     std::function<void()> ended; ///< rank 0 ended the job; at rank 0: the others did, who heard nothing of it
-    std::function<void(int rank, const std::string &why)> lost;          ///< a process is gone
-    std::function<void()> aborted;                                       ///< someone called `abort`
+    std::function<void(int rank, const std::string &why)> lost; ///< a process is gone
+    std::function<void()> aborted;                              ///< someone called `abort`
   };
 
   /// For `farewell` seconds rank 0 tells those who come when the job has failed already that it is over.

@@ -254,16 +254,10 @@ TEST_F(CudaRun, ManifestsThatSayNonsenseAreRefused) {
   broken([](json &m) { m["chip"] = "gfx90"; },
          "chip is \"gfx90\", expected sm_90 or the like; compile the package again");
   broken([](json &m) { m["programs"][0].erase("products"); }, "programs[0]: \"products\" is missing");
-  broken(
-      [](json &m) {
-        m["programs"][0]["kernels"][0]["block"] = {1024, 2, 1};
-      },
-      "programs[0]: kernels[0]: block: has more than 1024 threads");
-  broken(
-      [](json &m) {
-        m["programs"][0]["kernels"][0]["grid"] = {1, 1};
-      },
-      "programs[0]: kernels[0]: grid: has 2 numbers, expected 3");
+  broken([](json &m) { m["programs"][0]["kernels"][0]["block"] = {1024, 2, 1}; },
+         "programs[0]: kernels[0]: block: has more than 1024 threads");
+  broken([](json &m) { m["programs"][0]["kernels"][0]["grid"] = {1, 1}; },
+         "programs[0]: kernels[0]: grid: has 2 numbers, expected 3");
   broken([](json &m) { m["programs"][0]["kernels"][1]["buffers"][0]["access"] = "touch"; },
          "programs[0]: kernels[1]: buffers[0]: access: is \"touch\", expected read, write or update");
   json product = {{"m", 2},

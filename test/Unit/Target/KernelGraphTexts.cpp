@@ -50,12 +50,14 @@ static const KernelGraph kGraphs[] = {
     {"adamw",
      "%p: $X, %g: $x, %m: $X, %v: $X {test.positive}, %a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, "
      "%d: tensor<f32>",
-     "%0, %1, %2, %3 = par.adamw %p, %g, %m, %v scalars %a, %b, %c, %d, %a, %b, %c, %d {decay} : ($X, $x, $X, "
+     "%0, %1, %2, %3 = par.adamw %p, %g, %m, %v scalars %a, %b, %c, %d, %a, %b, %c, %d {decay} : ($X, $x, "
+     "$X, "
      "$X, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, "
      "tensor<f32>) -> ($X, $X, $X, tensor<$lx69xbf16>)",
      "%0, %1, %2, %3 : $X, $X, $X, tensor<$lx69xbf16>"},
     {"sgd", "%p: $X, %g: $x, %a: tensor<f32>, %b: tensor<f32>",
-     "%0, %1 = par.sgd %p, %g scalars %a, %b, %a {decay} : ($X, $x, tensor<f32>, tensor<f32>, tensor<f32>) -> "
+     "%0, %1 = par.sgd %p, %g scalars %a, %b, %a {decay} : ($X, $x, tensor<f32>, tensor<f32>, tensor<f32>) "
+     "-> "
      "($X, tensor<$lx69xbf16>)",
      "%0, %1 : $X, tensor<$lx69xbf16>"},
     // Attention, where rows lie by themselves and as parts of longer ones.
@@ -66,12 +68,14 @@ static const KernelGraph kGraphs[] = {
      "(tensor<$nx5x2x3x9x$t>, tensor<$nx2x3x5xf32>)",
      "%0, %1 : tensor<$nx5x2x3x9x$t>, tensor<$nx2x3x5xf32>"},
     {"attention_backward",
-     "%d: tensor<$nx5x2x3x9x$t>, %q: tensor<$nx5x2x3x9x$t>, %k: tensor<$nx5x2x9x$t>, %v: tensor<$nx5x2x9x$t>, "
+     "%d: tensor<$nx5x2x3x9x$t>, %q: tensor<$nx5x2x3x9x$t>, %k: tensor<$nx5x2x9x$t>, %v: "
+     "tensor<$nx5x2x9x$t>, "
      "%p: tensor<5xi32>",
      "%o, %l = par.attention %q, %k, %v positions %p, %p {causal, scale = 0.3 : f64} : "
      "(tensor<$nx5x2x3x9x$t>, tensor<$nx5x2x9x$t>, tensor<$nx5x2x9x$t>, tensor<5xi32>, tensor<5xi32>) -> "
      "(tensor<$nx5x2x3x9x$t>, tensor<$nx2x3x5xf32>)\n"
-     "%0, %1, %2 = par.attention_backward %d, %q, %k, %v, %o, %l positions %p, %p {causal, scale = 0.3 : f64} : "
+     "%0, %1, %2 = par.attention_backward %d, %q, %k, %v, %o, %l positions %p, %p {causal, scale = 0.3 : "
+     "f64} : "
      "(tensor<$nx5x2x3x9x$t>, tensor<$nx5x2x3x9x$t>, tensor<$nx5x2x9x$t>, tensor<$nx5x2x9x$t>, "
      "tensor<$nx5x2x3x9x$t>, tensor<$nx2x3x5xf32>, tensor<5xi32>, tensor<5xi32>) -> "
      "(tensor<$nx5x2x3x9x$t>, tensor<$nx5x2x9x$t>, tensor<$nx5x2x9x$t>)",
@@ -86,24 +90,29 @@ static const KernelGraph kGraphs[] = {
      "%o, %l = par.attention %q, %k, %v positions %p, %p {causal, scale = 0.3 : f64} : "
      "(tensor<$nx5x2x1x8x$t>, tensor<$nx5x2x8x$t>, tensor<$nx5x2x8x$t>, tensor<5xi32>, tensor<5xi32>) -> "
      "(tensor<$nx5x2x1x8x$t>, tensor<$nx2x1x5xf32>)\n"
-     "%0, %1, %2 = par.attention_backward %d, %q, %k, %v, %o, %l positions %p, %p {causal, scale = 0.3 : f64} : "
+     "%0, %1, %2 = par.attention_backward %d, %q, %k, %v, %o, %l positions %p, %p {causal, scale = 0.3 : "
+     "f64} : "
      "(tensor<$nx5x2x1x8x$t>, tensor<$nx5x2x1x8x$t>, tensor<$nx5x2x8x$t>, tensor<$nx5x2x8x$t>, "
      "tensor<$nx5x2x1x8x$t>, tensor<$nx2x1x5xf32>, tensor<5xi32>, tensor<5xi32>) -> "
      "(tensor<$nx5x2x1x8x$t>, tensor<$nx5x2x8x$t>, tensor<$nx5x2x8x$t>)\n"
      "%rq = par.reshape %0 : tensor<$nx5x2x1x8x$t> -> tensor<$nx5x16x$t>\n"
      "%rk = par.reshape %1 : tensor<$nx5x2x8x$t> -> tensor<$nx5x16x$t>\n"
      "%rv = par.reshape %2 : tensor<$nx5x2x8x$t> -> tensor<$nx5x16x$t>\n"
-     "%all = par.concat %rq, %rk, %rv dim 2 : (tensor<$nx5x16x$t>, tensor<$nx5x16x$t>, tensor<$nx5x16x$t>) -> "
+     "%all = par.concat %rq, %rk, %rv dim 2 : (tensor<$nx5x16x$t>, tensor<$nx5x16x$t>, tensor<$nx5x16x$t>) "
+     "-> "
      "tensor<$nx5x48x$t>",
      "%o, %l, %all : tensor<$nx5x2x1x8x$t>, tensor<$nx2x1x5xf32>, tensor<$nx5x48x$t>"},
     {"attention_with_dropout",
      "%d: tensor<$nx5x2x3x9x$t>, %q: tensor<$nx5x2x3x9x$t>, %k: tensor<$nx5x2x9x$t>, %p: tensor<5xi32>, "
      "%key: tensor<2xi32>, %c: tensor<i32>, %f: tensor<5xi32>",
-     "%o, %l = par.attention %q, %k, %k positions %p, %p dropout %key site %c row %c offsets %f {dropout = 0.3 : "
+     "%o, %l = par.attention %q, %k, %k positions %p, %p dropout %key site %c row %c offsets %f {dropout = "
+     "0.3 : "
      "f64, scale = 0.3 : f64, strides = array<i64: 0, 30, 15, 5, 1>} : "
      "(tensor<$nx5x2x3x9x$t>, tensor<$nx5x2x9x$t>, tensor<$nx5x2x9x$t>, tensor<5xi32>, tensor<5xi32>, "
-     "tensor<2xi32>, tensor<i32>, tensor<i32>, tensor<5xi32>) -> (tensor<$nx5x2x3x9x$t>, tensor<$nx2x3x5xf32>)\n"
-     "%0, %1, %2 = par.attention_backward %d, %q, %k, %k, %o, %l positions %p, %p dropout %key site %c row %c "
+     "tensor<2xi32>, tensor<i32>, tensor<i32>, tensor<5xi32>) -> (tensor<$nx5x2x3x9x$t>, "
+     "tensor<$nx2x3x5xf32>)\n"
+     "%0, %1, %2 = par.attention_backward %d, %q, %k, %k, %o, %l positions %p, %p dropout %key site %c row "
+     "%c "
      "offsets %f {dropout = 0.3 : f64, scale = 0.3 : f64, strides = array<i64: 0, 30, 15, 5, 1>} : "
      "(tensor<$nx5x2x3x9x$t>, tensor<$nx5x2x3x9x$t>, tensor<$nx5x2x9x$t>, tensor<$nx5x2x9x$t>, "
      "tensor<$nx5x2x3x9x$t>, tensor<$nx2x3x5xf32>, tensor<5xi32>, tensor<5xi32>, tensor<2xi32>, tensor<i32>, "
@@ -111,7 +120,8 @@ static const KernelGraph kGraphs[] = {
      "%0, %1, %2 : tensor<$nx5x2x3x9x$t>, tensor<$nx5x2x9x$t>, tensor<$nx5x2x9x$t>"},
     // Positions.
     {"rotary_tables", "%p: tensor<$nxi32>",
-     "%0, %1 = par.rotary_tables %p {frequencies = array<f64: 1.0, 0.3, 0.1, 0.03, 0.01>} : (tensor<$nxi32>) -> "
+     "%0, %1 = par.rotary_tables %p {frequencies = array<f64: 1.0, 0.3, 0.1, 0.03, 0.01>} : (tensor<$nxi32>) "
+     "-> "
      "(tensor<$nx5xf32>, tensor<$nx5xf32>)",
      "%0, %1 : tensor<$nx5xf32>, tensor<$nx5xf32>"},
     {"rotary", "%x: tensor<$nx7x2x10x$t>, %p: tensor<7xi32>, %c: tensor<7x5xf32>",
@@ -152,10 +162,12 @@ static const KernelGraph kGraphs[] = {
      "%2 = arith.addf %0, %a : tensor<$nx11xf32>\n%3 = arith.addf %1, %2 : tensor<$nx11xf32>",
      "%0, %1, %3 : tensor<$nx11xf32>, tensor<$nx11xf32>, tensor<$nx11xf32>"},
     {"batched_products", "%x: tensor<$nx4x9x$t>, %w: tensor<$nx9x5x$t>",
-     "%0 = par.einsum \"bik,bkj->bij\"(%x, %w) : (tensor<$nx4x9x$t>, tensor<$nx9x5x$t>) -> tensor<$nx4x5x$t>\n"
+     "%0 = par.einsum \"bik,bkj->bij\"(%x, %w) : (tensor<$nx4x9x$t>, tensor<$nx9x5x$t>) -> "
+     "tensor<$nx4x5x$t>\n"
      "%1 = par.einsum \"bik,bkj->bji\"(%x, %w) : (tensor<$nx4x9x$t>, tensor<$nx9x5x$t>) -> tensor<$nx5x4x$t>",
      "%0, %1 : tensor<$nx4x5x$t>, tensor<$nx5x4x$t>"},
-    {"product_with_gelu", "%x: tensor<$nx16x$t>, %w: tensor<24x16x$t>, %b: tensor<24x$t>, %d: tensor<$nx24x$t>",
+    {"product_with_gelu",
+     "%x: tensor<$nx16x$t>, %w: tensor<24x16x$t>, %b: tensor<24x$t>, %d: tensor<$nx24x$t>",
      "%0 = par.einsum \"ik,jk->ij\"(%x, %w) : (tensor<$nx16x$t>, tensor<24x16x$t>) -> tensor<$nx24x$t>\n"
      "%1 = par.expand %b dims [0] : tensor<24x$t> -> tensor<$nx24x$t>\n"
      "%2 = arith.addf %0, %1 : tensor<$nx24x$t>\n%3 = math.tanh %2 : tensor<$nx24x$t>\n"
@@ -212,7 +224,8 @@ static const KernelGraph kGraphs[] = {
      "%10, %11 : $x, $x"},
     {"constants", "%x: $x, %y: tensor<$nx3xf32>",
      "%0 = arith.constant dense<[1.0, -2.0, 3.5]> : tensor<3xf32>\n"
-     "%1 = par.expand %0 dims [0] : tensor<3xf32> -> tensor<$nx3xf32>\n%2 = arith.addf %y, %1 : tensor<$nx3xf32>",
+     "%1 = par.expand %0 dims [0] : tensor<3xf32> -> tensor<$nx3xf32>\n%2 = arith.addf %y, %1 : "
+     "tensor<$nx3xf32>",
      "%0, %2 : tensor<3xf32>, tensor<$nx3xf32>"},
     {"integers", "%i: $i, %j: $i",
      "%one = arith.constant dense<1> : $i\n%d = arith.addi %j, %one : $i\n%0 = arith.subi %i, %j : $i\n"
@@ -224,7 +237,8 @@ static const KernelGraph kGraphs[] = {
      "%3 = arith.cmpi slt, %i, %j : $i",
      "%2, %3 : $i, tensor<$lxi1>"},
     {"conversions", "%i: $i, %x: $X",
-     "%0 = arith.sitofp %i : $i to $s\n%1 = arith.uitofp %i : $i to $s\n%2 = arith.extsi %i : $i to tensor<$lxi64>\n"
+     "%0 = arith.sitofp %i : $i to $s\n%1 = arith.uitofp %i : $i to $s\n%2 = arith.extsi %i : $i to "
+     "tensor<$lxi64>\n"
      "%3 = arith.extui %i : $i to tensor<$lxi64>\n%4 = arith.addi %2, %3 : tensor<$lxi64>\n"
      "%5 = arith.trunci %4 : tensor<$lxi64> to $i\n%6 = arith.addf %0, %1 : $s",
      "%5, %6, %4 : $i, $s, tensor<$lxi64>"},

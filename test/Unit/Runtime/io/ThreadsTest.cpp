@@ -11,8 +11,8 @@
 
 #include <atomic>
 #include <csignal>
-#include <set>
 #include <pthread.h>
+#include <set>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

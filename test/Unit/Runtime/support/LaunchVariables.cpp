@@ -292,9 +292,7 @@ const Situation situations[] = {
        p.refuse({"WORLD_SIZE=" + text(p.size()), "set RANK and WORLD_SIZE"});
      }},
     {"PMIx alone",
-     [](Process &p) {
-       p.set("PMIX_RANK", p.rank()), p.refuse({"PMIX_RANK=", "set RANK and WORLD_SIZE"});
-     }},
+     [](Process &p) { p.set("PMIX_RANK", p.rank()), p.refuse({"PMIX_RANK=", "set RANK and WORLD_SIZE"}); }},
 };
 
 } // namespace

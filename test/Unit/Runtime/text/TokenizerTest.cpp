@@ -148,9 +148,8 @@ TEST(Tokenizer, WhatIsNotSupportedIsRefusedByItsKey) {
   EXPECT_EQ(tokenizer.parse("t.json", "[]").message(), "t.json: is no JSON object; give a tokenizer.json");
   EXPECT_EQ(messageOf([](Json &) {}), "");
   expectRefused("the key \"surprise\" is not supported", [](Json &j) { j["surprise"] = 1; });
-  expectRefused("normalizer: type: \"Lowercase\" is not supported", [](Json &j) {
-    j["normalizer"] = {{"type", "Lowercase"}};
-  });
+  expectRefused("normalizer: type: \"Lowercase\" is not supported",
+                [](Json &j) { j["normalizer"] = {{"type", "Lowercase"}}; });
   expectRefused("pre_tokenizer: type: \"Metaspace\" is not supported",
                 [](Json &j) { j["pre_tokenizer"]["type"] = "Metaspace"; }); // words would be bytes
   expectRefused("pre_tokenizer: the key \"extra\" is not supported",
@@ -171,9 +170,8 @@ TEST(Tokenizer, WhatIsNotSupportedIsRefusedByItsKey) {
                 [](Json &j) { j["model"]["vocab"]["a"] = 1e9; });
   expectRefused("model: merges: number 0: is no pair of tokens",
                 [](Json &j) { j["model"]["merges"][0] = "abc"; });
-  expectRefused("model: merges: number 1: the token \"xyz\" is not in the vocabulary", [](Json &j) {
-    j["model"]["merges"][1] = {"a", "xyz"};
-  });
+  expectRefused("model: merges: number 1: the token \"xyz\" is not in the vocabulary",
+                [](Json &j) { j["model"]["merges"][1] = {"a", "xyz"}; });
   expectRefused("added_tokens[0]: lstrip: is 1, expected true or false",
                 [](Json &j) { j["added_tokens"][0]["lstrip"] = 1; });
   expectRefused("pre_tokenizer: is null, which is supported with byte_fallback alone",
@@ -244,9 +242,8 @@ TEST(Tokenizer, OfMarksIsRefusedByItsKey) {
   expectRefused("normalizer: pattern: the key \"Regex\" is not supported", [](Json &j) {
     j["normalizer"] = {{"type", "Replace"}, {"pattern", {{"Regex", "a"}}}, {"content", "b"}};
   });
-  expectRefused("normalizer: type: \"Lowercase\"", [](Json &j) {
-    j["normalizer"] = {{"type", "Lowercase"}};
-  });
+  expectRefused("normalizer: type: \"Lowercase\"",
+                [](Json &j) { j["normalizer"] = {{"type", "Lowercase"}}; });
 }
 
 TEST(Tokenizer, RegularExpressionsAreCheckedForTheirMeaning) {
