@@ -1,5 +1,6 @@
 #include "par/io/Safetensors.h"
 
+#include "ParseJson.h"
 #include "par/Limits.h"
 #include "par/io/FloatTypes.h"
 #include "par/io/JsonText.h"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 namespace par::io {
 
@@ -79,19 +79,9 @@ static Status parseEntry(const std::string &path, const std::string &name, const
 /// The header as JSON, or why it is none. A name that is there twice is refused: which of the two counts
 /// would depend on the reader.
 static Status parseHeader(const std::string &path, const char *text, size_t length, Json &header) {
-  std::vector<std::set<std::string>> names;
-  std::string twice;
-  auto watch = [&](int, Json::parse_event_t event, Json &value) {
-    if (event == Json::parse_event_t::object_start)
-      names.emplace_back();
-    else if (event == Json::parse_event_t::object_end)
-      names.pop_back();
-    else if (event == Json::parse_event_t::key && !names.back().insert(value.get<std::string>()).second)
-      twice = value.get<std::string>();
-    return true;
-  };
   PAR_TRY(checkDepth(path, {text, length}));
-  header = Json::parse(text, text + length, watch, /*allow_exceptions=*/false);
+  std::string twice;
+  header = parseJson({text, length}, twice);
   if (!header.is_object())
     return Status::error(path + ": the header is no JSON object; the file is damaged or no safetensors file");
   if (!twice.empty())

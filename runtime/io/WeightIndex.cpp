@@ -1,12 +1,11 @@
 #include "WeightIndex.h"
+#include "ParseJson.h"
 
 #include "par/io/Files.h"
 #include "par/io/JsonText.h"
 
 #include <nlohmann/json.hpp>
 
-#include <set>
-#include <vector>
 
 namespace par::io {
 
@@ -18,18 +17,8 @@ static Status wrong(const std::string &path, const std::string &what) {
 
 /// A tensor that an object names twice would be the one or the other, depending on the reader.
 static Status parse(const std::string &path, const std::string &text, Json &index) {
-  std::vector<std::set<std::string>> names;
   std::string twice;
-  auto watch = [&](int, Json::parse_event_t event, Json &value) {
-    if (event == Json::parse_event_t::object_start)
-      names.emplace_back();
-    else if (event == Json::parse_event_t::object_end)
-      names.pop_back();
-    else if (event == Json::parse_event_t::key && !names.back().insert(value.get<std::string>()).second)
-      twice = value.get<std::string>();
-    return true;
-  };
-  index = Json::parse(text, watch, /*allow_exceptions=*/false);
+  index = parseJson(text, twice);
   if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object())
     return wrong(path, "is no JSON object with a weight_map");
   return twice.empty() ? Status() : wrong(path, "has \"" + twice + "\" twice");
