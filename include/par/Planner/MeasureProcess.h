@@ -9,8 +9,8 @@
 
 namespace mlir::par {
 
-/// What the program `tool` writes to its standard output for `-o -`. It ends with this process, however that
-/// ends, and is ended at the deadline, which is an error.
+/// Runs `tool` with `-o -` and returns its standard output. The child process ends with this one, however
+/// this one ends, and is ended at the deadline, which is an error.
 llvm::Expected<std::string> runMeasureTool(llvm::StringRef tool,
                                            std::chrono::steady_clock::time_point deadline);
 

@@ -27,7 +27,7 @@ class PlanCompiler {
 public:
   PlanCompiler(const Cluster &cluster, ImportModel import);
 
-  /// Of the model; no kinds where it cannot be had, or has no forward function that could be cut.
+  /// The model's units, folded by kind. There are none where the model does not import or cannot be cut.
   const FoldedUnits &getUnits(const Plan &plan);
   /// Of a plan with a stage for each kind of unit: a table each. Nothing where it does not compile.
   std::optional<std::vector<UnitTable>> tabulate(const Plan &plan);

@@ -47,7 +47,7 @@ public:
   std::vector<int64_t> findNearestRanks();
   /// Whether a plan that was compiled fits, on devices and hosts.
   bool fitsCompiled(const FoundPlan &found);
-  /// Of a request of which no plan was found to fit: the one that takes least of all, compiled.
+  /// The compiled plan that needs least memory, for a request that no plan fits.
   std::optional<FoundPlan> findLeast();
   /// Of a request whose ranks have too little memory: twice, four times .. as many of which bounds do not say
   /// that they have too little as well, as far as there are devices. None where ranks share one.

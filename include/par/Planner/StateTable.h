@@ -8,8 +8,8 @@
 
 namespace mlir::par {
 
-/// What ranks of data parallelism exchange: bytes of each parameter, of each that is trained, and of all
-/// gradients.
+/// The tensors that ranks of data parallelism exchange: `all` and `trained` hold the bytes of each parameter
+/// and of each trained one, `gradients` the bytes of all gradients together.
 struct DataTensors {
   std::vector<double> all, trained;
   double gradients = 0;
@@ -30,15 +30,15 @@ struct DataTimes {
   void add(const DataTimes &other, double times);
   void takeLeast(const DataTimes &other);
 
-  /// Of all parameters, of those that are trained, and of gradients: reduced to every rank or scattered, and
-  /// what groups of ranks reduce among each other of their parts.
+  /// Seconds to gather all parameters, to gather the trained ones, to all-reduce gradients, to reduce-scatter
+  /// them, and to all-reduce a rank's part of them among the groups of ranks.
   double gather = 0, gatherTrained = 0, reduce = 0, scatter = 0, reduceParts = 0;
 };
 
 /// Small tensors travel together (`--bucket-bytes`).
 double getBucketBytes(const Plan &plan);
 
-/// What a rank stores of variables, which is not divided, and does with them once a step.
+/// The undivided state of a set of variables on one rank, and the seconds that a step spends on it once.
 struct StateTable {
   double parameters = 0, gradients = 0, optimizer = 0; ///< bytes
   double trained = 0;                                  ///< bytes of parameters that have gradients
