@@ -2,6 +2,7 @@
 
 #include "core/Console.h"
 #include "core/Error.h"
+#include "par/io/Descriptor.h"
 #include "par/io/EndingSignals.h"
 #include "par/io/Files.h"
 #include "par/io/TemporaryNames.h"
@@ -25,17 +26,8 @@ using Clock = std::chrono::steady_clock;
 static std::string reason() { return std::strerror(errno); }
 
 namespace {
-/// A descriptor that is closed.
-struct Opened {
-  explicit Opened(const std::string &path) : number(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC)) {}
-  Opened(const Opened &) = delete;
-  Opened &operator=(const Opened &) = delete;
-  ~Opened() {
-    if (number >= 0)
-      ::close(number);
-  }
-  const int number;
-};
+/// Links are not followed: a lock is a file of its folder.
+constexpr int lockFlags = O_RDWR | O_NOFOLLOW;
 enum class SystemLock { taken, held, unsupported };
 } // namespace
 
@@ -174,7 +166,7 @@ void FolderLock::removeUnnamed() const {
     if (name.size() < begin.size() + end.size() || name.rfind(begin, 0) != 0 ||
         name.compare(name.size() - end.size(), end.size(), end) != 0)
       continue;
-    Opened file(entry.path().string());
+    io::Descriptor file(entry.path().string(), lockFlags);
     RunIdentity owner;
     if (file.number >= 0 && RunIdentity::read(contentOf(file.number), owner) && owner.isOnThisMachine() &&
         lockFile(file.number) == SystemLock::taken) // last: who has only begun is about to take it
@@ -184,7 +176,7 @@ void FolderLock::removeUnnamed() const {
 
 /// What to do about a lock that is there.
 FolderLock::Found FolderLock::examine(std::string &why) const {
-  Opened file(path);
+  io::Descriptor file(path, lockFlags);
   if (file.number < 0 && errno == ENOENT)
     return Found::gone;
   RunIdentity owner;
@@ -219,7 +211,7 @@ FolderLock::Found FolderLock::examine(std::string &why) const {
 bool FolderLock::livesElsewhere(const RunIdentity &owner) const {
   auto touched = [&] {
     struct stat info;
-    Opened file(path);
+    io::Descriptor file(path, lockFlags);
     return file.number >= 0 && fstat(file.number, &info) == 0
                ? std::make_pair(int64_t(info.st_mtim.tv_sec), int64_t(info.st_mtim.tv_nsec))
                : std::make_pair(int64_t(-1), int64_t(-1));

@@ -1,6 +1,7 @@
 #include "par/io/TextFile.h"
 
 #include "par/Limits.h"
+#include "par/io/Descriptor.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,21 +15,7 @@
 
 namespace par::io {
 
-namespace {
-/// A descriptor that is closed.
-struct Opened {
-  explicit Opened(const std::string &path)
-      : number(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {}
-  Opened(const Opened &) = delete;
-  Opened &operator=(const Opened &) = delete;
-  ~Opened() {
-    if (number >= 0)
-      ::close(number);
-  }
-  const int number;
-};
 using Clock = std::chrono::steady_clock;
-} // namespace
 
 /// A pipe that has no writer ends at once, as one does whose writers have closed it: the first bytes, or a
 /// writer that is seen, tell the two apart.
@@ -68,7 +55,7 @@ static Status readAll(int descriptor, bool isPipe, size_t mostBytes, std::string
 
 Status readText(const std::string &path, size_t mostBytes, std::string &content) {
   content.clear();
-  Opened file(path);
+  Descriptor file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   struct stat info;
   if (file.number < 0 || fstat(file.number, &info) != 0)
     return Status::error(std::strerror(errno));
