@@ -16,6 +16,7 @@ EQUAL = {
     "gpt2-one": ("gpt2", ""),
     "gpt2-dp2-tp2": ("gpt2", "--mesh dp=2,tp=2"),
     "gpt2-dropout-tp2": ("gpt2-odd", "--mesh tp=2 --micro-batches 2"),
+    "gpt2-dropout-zero3": ("gpt2-odd", "--mesh dp=4 --zero 3"),
     "gpt2-offload": ("gpt2", "--mesh dp=2 --zero 1 --offload optimizer"),
     "llama-one": ("llama", ""),
     "llama-zero3": ("llama", "--mesh dp=2,tp=2 --zero 3 --overlap on --micro-batches 2"),
@@ -24,6 +25,7 @@ EQUAL = {
     "llama-zb": ("llama", "--mesh pp=2,dp=2 --micro-batches 2 --schedule zb-h1 --zero 1"),
     "llama-bf16-one": ("llama-bf16", ""),
     "llama-bf16-zero3": ("llama-bf16", "--mesh dp=2,tp=2 --zero 3"),
+    "llama-bf16-cudnn": ("llama-bf16", "--mesh dp=2,tp=2 --cudnn-plans"),
 }
 
 #: bf16, f32 masters; what an H100 has room for is held.

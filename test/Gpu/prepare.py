@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compiles what run.sh needs on a machine with a GPU and without a compiler; see prepare.sh."""
 import argparse
+import ctypes
 import json
 import lzma
 import os
@@ -12,6 +13,7 @@ import sys
 import tempfile
 
 import examples
+import random_plans
 from cases import (CLUSTERS, EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, OUTPUT_CONFIGS, OUTPUT_PLANS, OUTPUT_ROWS,
                    OUTPUT_TABLE_ROWS, PREDICTED, STEP_FLAGS, STEPS)
 
@@ -45,16 +47,16 @@ class Folder:
         self.compile(config, package, f"{flags} --target cuda --chip {self.chip}")
         if self.emulate:
             self.call(os.path.join(self.bin, "par-emulate"), package)
-        self.share_launcher(package)
+        self.share_launcher(package, "../../bin/rank")
 
-    def share_launcher(self, package):
+    def share_launcher(self, package, shared):
         """The same program in every package, and for every rank of it: one file in `bin`, and links to it."""
         os.replace(os.path.join(package, "rank"), self.at("bin", "rank"))
         for name in os.listdir(package):
             if re.fullmatch(r"rank\d+", name):
                 os.remove(os.path.join(package, name))
-                os.symlink("../../bin/rank", os.path.join(package, name))
-        os.symlink("../../bin/rank", os.path.join(package, "rank"))
+                os.symlink(shared, os.path.join(package, name))
+        os.symlink(shared, os.path.join(package, "rank"))
 
     def expect(self, model):
         """Gradients of the first step and metrics of a few, of one rank on a CPU."""
@@ -108,6 +110,15 @@ class Folder:
         shutil.rmtree(self.at("outputs"), ignore_errors=True)
         shutil.copytree(made, self.at("outputs"))
 
+    def draw_plans(self, count):
+        """Random plans of random models, with what one rank on a CPU computes for each."""
+        for number in range(count):
+            if random_plans.prepare(self.bin, self.at("random", str(number)), number, ["--chip", self.chip]):
+                package = self.at("random", str(number), random_plans.PACKAGE)
+                if self.emulate:
+                    self.call(os.path.join(self.bin, "par-emulate"), package)
+                self.share_launcher(package, "../../../bin/rank")
+
     def changed(self, config, changes, name):
         with open(os.path.join(ROOT, config)) as file:
             model = {**json.load(file), **changes}
@@ -117,6 +128,14 @@ class Folder:
         return path
 
 
+def has_cudnn():
+    try:
+        ctypes.CDLL("libcudnn.so.9")
+    except OSError:
+        return False
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
@@ -124,12 +143,16 @@ def main():
     parser.add_argument("--chip", default="sm_90")
     parser.add_argument("--cases", default=",".join([*EQUAL, *STEPS, *PREDICTED, "outputs"]), help="some of them only")
     parser.add_argument("--outputs-of", action="append", metavar="CONFIG", help="models whose kernels `outputs` has")
+    parser.add_argument("--random", type=int, default=24, help="random plans that `random` runs")
     parser.add_argument("--emulate", action="store_true", help="for the stand-in, to try run.sh without a GPU")
     args = parser.parse_args()
     folder = Folder(args)
     for name in args.cases.split(","):
         if name in EQUAL:
             model, plan = EQUAL[name]
+            if "--cudnn-plans" in plan and not has_cudnn():
+                print(name, "is left out: no libcudnn.so.9 here")
+                continue
             folder.expect(model)
             folder.compile_for_gpu(os.path.join(ROOT, MODELS[model][0]), name, f"{MODELS[model][1]} {plan}")
         elif name == "outputs":
@@ -144,6 +167,7 @@ def main():
             folder.compile_for_gpu(folder.changed(config, changes, name), name,
                                    f"--seq {seq} --batch {batch} {STEP_FLAGS}")
         print(name, flush=True)
+    folder.draw_plans(args.random)
     size = sum(os.lstat(os.path.join(at, file)).st_size for at, _, files in os.walk(args.folder) for file in files)
     print(f"{args.folder}: {size / 2**20:.1f} MiB")
 

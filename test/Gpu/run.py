@@ -13,6 +13,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import launch
+import random_plans
 import tensors
 from cases import CLUSTERS, EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, PREDICTED, STEPS
 
@@ -91,6 +92,8 @@ def compare(part, name, *flags, **how):
         code, text = part.par_run(name, "--steps", str(steps), *shlex.split(EQUAL_FLAGS), *more, *flags, **how)
         if code:
             return {"ok": False, "exit": code, "text": text[-3000:]}
+        if "--cudnn-plans" in EQUAL[name][1] and "its plans are the package's" not in text:
+            return {"ok": False, "text": "cuDNN did not take the package's plans\n" + text[-3000:]}
     expected = os.path.join(part.folder, "expected", model)
     apart, tensor = tensors.worst(tensors.read(gradients), tensors.read(expected + ".safetensors"))
     losses = max(abs(a["loss"] - b["loss"]) / abs(b["loss"])
@@ -107,6 +110,16 @@ def run_equal(part):
     with ThreadPoolExecutor(4) as pool:
         for name, result in zip(names, pool.map(lambda name: compare(part, name), names)):
             part.add(name, **result)
+
+
+def run_random(part):
+    """Random plans of small random models are on the GPU what one rank is on a CPU."""
+    folder = os.path.join(part.folder, "random")
+    names = [name for name in sorted(os.listdir(folder) if os.path.exists(folder) else [], key=int) if part.wants(name)]
+    with ThreadPoolExecutor(4) as pool:
+        for name, wrong in zip(names, pool.map(lambda name: random_plans.check(
+                os.path.join(part.folder, "bin"), os.path.join(folder, name), int(name)), names)):
+            part.add(name, ok=not wrong, **({"text": wrong} if wrong else {}))
 
 
 def run_outputs(part):
@@ -262,7 +275,8 @@ def run_peers(part):
                          seconds=float(found[1]) if found else None, text=text[-2000:])
 
 
-PARTS = {"device": run_device, "outputs": run_outputs, "equal": run_equal, "nccl": run_nccl, "faults": run_faults,
+PARTS = {"device": run_device, "outputs": run_outputs, "equal": run_equal, "random": run_random,
+         "nccl": run_nccl, "faults": run_faults,
          "sanitizer": run_sanitizer, "steps": run_steps, "kernels": run_kernels, "predictions": run_predictions,
          "peers": run_peers}
 

@@ -166,14 +166,15 @@ class Case:
         except subprocess.TimeoutExpired as error:
             raise Wrong("takes longer than 300 s") from error
 
-    def run(self, plan, environment):
-        package = os.path.join(self.folder, "p.par")
-        shutil.rmtree(package, ignore_errors=True)
-        done = self.call([f"{self.args.bin}/par-compile", f"{self.folder}/config.json", "-o", package, *self.model.shared, *plan])
+    def compile(self, plan, package, flags=()):
+        done = self.call([f"{self.args.bin}/par-compile", f"{self.folder}/config.json", "-o", package, *self.model.shared, *plan, *flags])
         if done.returncode == 1 and done.stdout.count("error:") == 1:
             raise Refused(done.stdout[done.stdout.find("error:"):].strip())
         if done.returncode:
             raise Wrong(f"par-compile: exit {done.returncode}\n{done.stdout[-1500:]}")
+
+    def execute(self, package, environment):
+        """Metrics of two steps, gradients of the second one, and parameters."""
         files = {flag: f"{self.folder}/{flag[2:]}" for flag in ("--metrics", "--save-params", "--save-grads")}
         for path in files.values():
             if os.path.exists(path):
@@ -189,6 +190,12 @@ class Case:
         if lines[-1]["peak_bytes"] != planned:
             raise Wrong(f"peak {lines[-1]['peak_bytes']}, planned {planned}")
         return lines, compare_plans.read_safetensors(files["--save-grads"]), compare_plans.read_safetensors(files["--save-params"])
+
+    def run(self, plan, environment):
+        package = os.path.join(self.folder, "p.par")
+        shutil.rmtree(package, ignore_errors=True)
+        self.compile(plan, package)
+        return self.execute(package, environment)
 
 
 def norm(values):
@@ -206,6 +213,11 @@ def compare_tensors(what, actual, expected, loose):
         allowed = loose * (TENSOR * norm(expected[name][1]) + WHOLE * total)
         if not difference <= allowed: # NaN included
             raise Wrong(f"{what} {name}: off by {difference:.3g} of {norm(expected[name][1]):.3g}, allowed {allowed:.3g}")
+
+
+def tolerance_of(model):
+    """By how much more than f32 the model's type differs."""
+    return 1000.0 if model.dtype == "bf16" else 1.0
 
 
 def compare(actual, expected, loose):
@@ -234,7 +246,7 @@ def check(args, number, known):
     case = Case(args, model, folder)
     result = {"case": number, "plan": shlex.join(plan)}
     try:
-        compare(case.run(plan, environment), known["expected"], 1000.0 if model.dtype == "bf16" else 1.0)
+        compare(case.run(plan, environment), known["expected"], tolerance_of(model))
         return {**result, "verdict": "good"}
     except Refused as refusal:
         return {**result, "verdict": "refused", "why": str(refusal)[:300]}
