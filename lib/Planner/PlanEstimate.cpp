@@ -82,21 +82,32 @@ static double sumStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const C
   return longest + update;
 }
 
+/// Seconds of the longest update. Wherever the model is cut, it is no shorter than the mean of all.
+static double boundUpdate(llvm::ArrayRef<StageSum> stages, bool anyCuts) {
+  double longest = 0, sum = 0;
+  for (const StageSum &stage : stages) {
+    longest = std::max(longest, stage.update);
+    sum += stage.update;
+  }
+  return anyCuts ? sum / static_cast<double>(stages.size()) : longest;
+}
+
 /// No schedule takes less: a stage computes all micro-batches behind the first one's way there and, where the
-/// parts of a backward pass are not told apart, before the last one's way back.
-static double boundStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const Cluster &cluster) {
+/// parts of a backward pass are not told apart, before the last one's way back. `anyCuts`: the model may be
+/// cut elsewhere.
+static double boundStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const Cluster &cluster,
+                        bool anyCuts) {
   auto microBatches = static_cast<double>(plan.microBatches);
-  double begin = 0, drain = 0, longest = shareWork(stages, plan), update = 0;
+  double begin = 0, drain = 0, longest = shareWork(stages, plan);
   double pace = getPace(stages, cluster);
   for (const StageSum &stage : stages) {
     double busy = pace * microBatches * (stage.forward + stage.backward + stage.weight);
     longest = std::max({longest, begin + busy + drain, begin + busy + stage.reduction});
-    update = std::max(update, stage.update);
     begin += pace * stage.firstForward;
     if (!splitsBackward(plan.schedule))
       drain += pace * stage.firstBackward;
   }
-  return longest + update;
+  return longest + boundUpdate(stages, anyCuts);
 }
 
 std::vector<StageSum> PlanEstimator::sumStages(const Plan &plan, const ModelDivision &division) {
@@ -125,10 +136,11 @@ PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable>
   PlanEstimate result;
   if (how == Weighing::Estimate)
     result.cuts = division.cuts;
-  result.leastSeconds = boundStep(stages, plan, cluster);
+  bool anyCuts = how != Weighing::Estimate && plan.cuts.empty() && stages.size() > 1;
+  result.leastSeconds = boundStep(stages, plan, cluster, anyCuts);
   result.seconds = how == Weighing::Estimate ? sumStep(stages, plan, cluster) : result.leastSeconds;
   weighMemory(division, places, stages, result);
-  if (how != Weighing::Estimate && plan.cuts.empty() && stages.size() > 1)
+  if (anyCuts)
     boundAnyCuts(plan, division, stages, result);
   return result;
 }
