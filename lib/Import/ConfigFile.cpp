@@ -5,6 +5,7 @@
 #include "par/Support/JsonScanner.h"
 #include "par/Support/TextFile.h"
 #include "par/config/Message.h"
+#include "par/io/Files.h"
 #include "par/io/OtherWeights.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -93,11 +94,22 @@ Error syntaxError(StringRef path, Error error) {
                                      "config.json");
 }
 
+/// "is ...; do ..." of a file that stands where a config is asked for, else nothing.
+std::string describeOther(StringRef path, StringRef text) {
+  if (text.ltrim().starts_with("{"))
+    return "";
+  std::string_view begin(text.data(), text.size());
+  std::string pointer = ::par::io::pointerOfGitLfs(begin);
+  return pointer.empty() ? ::par::io::otherWeightsFile(path.str(), begin) : pointer;
+}
+
 } // namespace
 
 Error ConfigFile::parse(StringRef text) {
   if (text.trim().empty())
     return error("", "the file is empty; expected a JSON object");
+  if (std::string other = describeOther(path, text); !other.empty())
+    return wholeFile(path, other);
   text.consume_front("\xEF\xBB\xBF");
   JsonScanner scanner(text);
   if (!scanner.run(maxDepth))

@@ -112,7 +112,9 @@ private:
 /// Adds what the stages receive.
 class Receives {
 public:
-  explicit Receives(const PipelineSchedule &schedule) : schedule(schedule), sends(schedule.stages.size()) {}
+  explicit Receives(const PipelineSchedule &schedule)
+      : schedule(schedule), sends(schedule.stages.size()),
+        needs(size_t(2 * schedule.getNumChunks() * schedule.shape.microBatches)), isReceived(needs.size()) {}
 
   std::vector<Actions> run(const std::vector<Actions> &lists) {
     for (const Actions &list : lists)
@@ -129,25 +131,26 @@ public:
   }
 
 private:
-  using Need = std::tuple<bool, int64_t, int64_t>; ///< of a gradient, by which chunk, of which micro-batch
+  /// Of what a chunk needs.
+  size_t getIndex(bool isGradient, int64_t chunk, int64_t microBatch) const {
+    return size_t((chunk * 2 + int64_t(isGradient)) * schedule.shape.microBatches + microBatch);
+  }
 
   Actions addReceives(size_t stage, const Actions &list) {
-    std::map<Need, size_t> needs; // → which of the stage's actions needs it
     size_t count = 0;
     for (const Action &action : list)
       if (std::optional<bool> isGradient = getNeed(action))
-        needs[{*isGradient, action.chunk, action.microBatch}] = count++;
+        needs[getIndex(*isGradient, action.chunk, action.microBatch)] = count++;
     // One action ahead, but in the order in which they are sent: no queue is overtaken.
     std::vector<Actions> begins(count);
-    std::map<Need, bool> isReceived;
     for (auto &[from, messages] : sends[stage]) {
       std::vector<size_t> places;
       size_t latest = count;
       for (const Message &message : reverse(messages)) {
-        size_t needed = needs.at({message.isGradient, message.to, message.microBatch});
-        latest = std::min(latest, needed == 0 ? 0 : needed - 1);
+        size_t index = getIndex(message.isGradient, message.to, message.microBatch);
+        latest = std::min(latest, needs[index] == 0 ? 0 : needs[index] - 1);
         places.push_back(latest);
-        isReceived[{message.isGradient, message.to, message.microBatch}] = true;
+        isReceived[index] = true;
       }
       for (auto [message, place] : zip(messages, reverse(places)))
         begins[place].push_back(
@@ -160,7 +163,7 @@ private:
       if (std::optional<bool> isGradient = getNeed(action)) {
         whole.insert(whole.end(), begins[number].begin(), begins[number].end());
         ++number;
-        if (isReceived.count({*isGradient, action.chunk, action.microBatch}))
+        if (isReceived[getIndex(*isGradient, action.chunk, action.microBatch)])
           whole.push_back({*isGradient ? ActionKind::ReceivedGradient : ActionKind::ReceivedActivation,
                            action.chunk, action.microBatch});
       }
@@ -184,6 +187,9 @@ private:
   const PipelineSchedule &schedule;
   std::vector<std::map<int64_t, std::vector<Message>>>
       sends; ///< by receiving and sending stage, in their order
+  // By gradient or activation, chunk that needs it, and micro-batch; each is of one stage.
+  std::vector<size_t> needs; ///< which of the stage's actions needs it
+  std::vector<bool> isReceived;
 };
 } // namespace
 

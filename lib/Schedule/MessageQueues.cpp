@@ -9,7 +9,7 @@ void MessageQueues::begin(const Message &message, ActionPlace at, double when, s
   Queue &queue = queues[getKey(message)];
   bool isSend = message.part == MessagePart::Send;
   std::vector<End> &begun = isSend ? queue.sends : queue.receives;
-  numbers[isSend][message.getId()] = begun.size();
+  numbers[isSend][getIndex(message)] = int64_t(begun.size());
   begun.push_back({at, when});
   while (queue.done.size() < std::min(queue.sends.size(), queue.receives.size())) {
     transfer(queue);
@@ -35,12 +35,11 @@ void MessageQueues::transfer(Queue &queue) const {
 }
 
 std::optional<double> MessageQueues::getEnd(const Message &message) const {
-  const auto &begun = numbers[message.isAtSender()];
-  auto number = begun.find(message.getId());
-  auto queue = queues.find(getKey(message));
-  if (number == begun.end() || queue == queues.end() || number->second >= queue->second.arrivals.size())
+  int64_t number = numbers[message.isAtSender()][getIndex(message)];
+  if (number == kNotBegun)
     return std::nullopt;
-  return queue->second.arrivals[number->second];
+  const std::vector<double> &arrivals = queues.find(getKey(message))->second.arrivals;
+  return size_t(number) < arrivals.size() ? std::optional(arrivals[size_t(number)]) : std::nullopt;
 }
 
 ActionPlace MessageQueues::findMissing(const Message &message) const {

@@ -12,8 +12,10 @@ namespace mlir::par {
 /// begins when both have and the one before is over.
 class MessageQueues {
 public:
-  MessageQueues(const PipelineSchedule &schedule, const StepTimes &times)
-      : schedule(schedule), times(times) {}
+  MessageQueues(const PipelineSchedule &schedule, const StepTimes &times) : schedule(schedule), times(times) {
+    for (std::vector<int64_t> &ends : numbers)
+      ends.assign(size_t(2 * schedule.getNumChunks() * schedule.shape.microBatches), kNotBegun);
+  }
 
   /// An end begins at `when`, where transfers occupy their sender at the end of that. Stages that waited for
   /// a message that now has a time go to `ready`.
@@ -41,12 +43,17 @@ private:
   Key getKey(const Message &message) const {
     return {schedule.stageOfChunk[size_t(message.from)], schedule.stageOfChunk[size_t(message.to)]};
   }
+  size_t getIndex(const Message &message) const {
+    return size_t((message.from * 2 + int64_t(message.isGradient)) * schedule.shape.microBatches +
+                  message.microBatch);
+  }
   void transfer(Queue &queue) const;
 
   const PipelineSchedule &schedule;
   const StepTimes &times;
   std::map<Key, Queue> queues;
-  std::array<std::map<Message::Id, size_t>, 2> numbers; ///< in their queue, of receives and of sends
+  static constexpr int64_t kNotBegun = -1;
+  std::array<std::vector<int64_t>, 2> numbers; ///< in their queue, of receives and of sends
 };
 
 } // namespace mlir::par

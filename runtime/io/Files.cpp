@@ -28,16 +28,20 @@ int64_t fileSize(const std::string &path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? int64_t(info.st_size) : -1;
 }
 
-/// A text that Git has in place of a large file until that is fetched. Whatever is read, it is not meant.
-static bool isPointerOfGitLfs(int descriptor, size_t length) {
-  constexpr std::string_view begins[] = {"version https://git-lfs.github.com/spec/",
-                                         "version https://hawser.github.com/spec/"};
+std::string pointerOfGitLfs(std::string_view begin) {
+  for (std::string_view first :
+       {"version https://git-lfs.github.com/spec/", "version https://hawser.github.com/spec/"})
+    if (begin.substr(0, first.size()) == first)
+      return "is a pointer of Git LFS and not the file that it stands for; fetch that with git lfs pull in "
+             "its folder";
+  return "";
+}
+
+/// Whatever is read, a pointer is not meant.
+static std::string pointerIn(int descriptor, size_t length) {
   char text[40] = "";
   ssize_t got = length < 1024 ? ::pread(descriptor, text, sizeof(text), 0) : 0;
-  for (std::string_view begin : begins)
-    if (got >= ssize_t(begin.size()) && std::string_view(text, begin.size()) == begin)
-      return true;
-  return false;
+  return pointerOfGitLfs({text, static_cast<size_t>(std::max<ssize_t>(got, 0))});
 }
 
 /// Opens a regular file for reading and says how long it is.
@@ -55,14 +59,12 @@ static Status openForReading(const std::string &path, int &descriptor, size_t &l
              ? ": is a pipe, whose length nobody knows; write what comes from it to a file, and give that"
              : ": is not a regular file"));
   }
-  if (!isPointerOfGitLfs(descriptor, static_cast<size_t>(info.st_size))) {
-    length = static_cast<size_t>(info.st_size);
+  length = static_cast<size_t>(info.st_size);
+  std::string pointer = pointerIn(descriptor, length);
+  if (pointer.empty())
     return {};
-  }
   ::close(descriptor);
-  return Status::error(path +
-                       ": is a pointer of Git LFS and not the file that it stands for; fetch that with "
-                       "git lfs pull in its folder");
+  return Status::error(path + ": " + pointer);
 }
 
 Status readFile(const std::string &path, std::string &content) {

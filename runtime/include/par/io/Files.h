@@ -17,6 +17,10 @@ bool isFile(const std::string &path);
 /// Bytes of a regular file, or -1.
 int64_t fileSize(const std::string &path);
 
+/// "is a pointer of Git LFS ...; do ..." where a file begins like the text that Git has in place of a large
+/// file until that is fetched, else nothing.
+std::string pointerOfGitLfs(std::string_view begin);
+
 /// The whole content of a regular file.
 Status readFile(const std::string &path, std::string &content);
 
