@@ -32,15 +32,33 @@ static io::Status choose(const nlohmann::json &entry, const std::string &place, 
                            " is neither a template nor a list of templates of which one is called default");
 }
 
+/// Names of {% for a, b in … %}, which no conversation gives.
+static std::set<std::string> namesOfLoops(const std::vector<Word> &words) {
+  std::set<std::string> names = {"loop"};
+  for (size_t i = 1; i < words.size(); ++i)
+    if (words[i - 1].kind == Word::openBlock && words[i].text == "for")
+      for (++i; i < words.size() && words[i].text != "in" && words[i].kind != Word::close; ++i)
+        names.insert(words[i].text);
+  return names;
+}
+
+void ChatTemplate::listNames(const std::vector<Word> &words) {
+  std::set<std::string> ofLoops = namesOfLoops(words);
+  for (size_t i = 1; i < words.size(); ++i) {
+    const Word &word = words[i];
+    bool isMember = words[i - 1].kind == Word::sign && words[i - 1].text == ".";
+    if (word.kind == Word::string || (word.kind == Word::name && isMember))
+      keys.insert(word.text);
+    else if (word.kind == Word::name && !ofLoops.count(word.text))
+      variables.insert(word.text);
+    hasMarks |= words[i - 1].kind == Word::openBlock && word.text == "generation";
+  }
+}
+
 io::Status ChatTemplate::parse(const std::string &source) {
   try {
     block = parseTemplate(source);
-    std::vector<Word> all = cutTemplate(source);
-    for (size_t i = 0; i < all.size(); ++i)
-      if (all[i].kind == Word::name || all[i].kind == Word::string) {
-        words.insert(all[i].text);
-        hasMarks |= i && all[i - 1].kind == Word::openBlock && all[i].text == "generation";
-      }
+    listNames(cutTemplate(source));
   } catch (const TemplateError &error) {
     problem = error.what();
   }

@@ -4,6 +4,7 @@
 
 #include "chat/Messages.h"
 #include "chat/TemplateEvaluator.h"
+#include "chat/TemplateLexer.h"
 #include "par/io/Status.h"
 
 #include <set>
@@ -23,17 +24,21 @@ public:
   /// The text of the messages as Hugging Face's apply_chat_template writes it; `asks`: up to where the model
   /// is to answer. Fails where the template has what par does not evaluate, or refuses the conversation.
   io::Status write(const Messages &messages, bool asks, Written &written) const;
-  /// Whether a name, of a variable or an item, stands in the template.
-  bool mentions(const std::string &name) const { return words.count(name) > 0; }
+  /// Whether a key of a message, or of what messages hold, stands in the template: behind a dot, or as a
+  /// text.
+  bool readsKey(const std::string &name) const { return keys.count(name) > 0; }
+  /// Whether the template reads a variable that a conversation may give.
+  bool readsVariable(const std::string &name) const { return variables.count(name) > 0; }
   /// Whether it has {% generation %}, which says what of a text is an answer.
   bool marksAnswers() const { return hasMarks; }
 
 private:
   io::Status parse(const std::string &source);
+  void listNames(const std::vector<Word> &words);
 
   std::string place, problem; ///< what is wrong with the template, said when it is used
   Block block;
-  std::set<std::string> words; ///< names and texts of the template
+  std::set<std::string> keys, variables; ///< names that the template reads
   bool hasMarks = false;
   Json tokens = Json::object(); ///< bos_token and the like
 };

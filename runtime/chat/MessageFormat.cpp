@@ -48,7 +48,7 @@ io::Status MessageFormat::checkByTemplate(const Messages &messages, const LeftOu
     return io::Status::error(what + " has " + quoted(key) + ", which " + whole.source() +
                              " does not read, so that it would be lost; " + leftOut.remedy(key));
   };
-  if (!messages.tools.is_null() && !messages.tools.empty() && !whole.mentions("tools"))
+  if (!messages.tools.is_null() && !messages.tools.empty() && !whole.readsVariable("tools"))
     return isLost("the line", "tools");
   if (messages.settings.is_object())
     for (const auto &[key, value] : messages.settings.items()) {
@@ -56,13 +56,13 @@ io::Status MessageFormat::checkByTemplate(const Messages &messages, const LeftOu
         if (key == own)
           return io::Status::error("\"chat_template_kwargs\" has \"" + key +
                                    "\", which par gives the template itself; take it out");
-      if (!whole.mentions(key))
+      if (!whole.readsVariable(key))
         return isLost("\"chat_template_kwargs\"", key);
     }
   Written all, without;
   for (size_t i = 0; i < messages.list.size(); ++i)
     for (const auto &[key, value] : messages.list[i].items()) {
-      if (key == "role" || key == "content" || value.is_null() || isName(key) || whole.mentions(key))
+      if (key == "role" || key == "content" || value.is_null() || isName(key) || whole.readsKey(key))
         continue;
       // A template may write a message as a whole, whatever it has.
       Messages fewer = messages;

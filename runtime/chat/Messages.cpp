@@ -13,10 +13,33 @@ std::string quoted(const std::string &text) {
   return Json(cut).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+bool has(const Json &object, const char *key) { return object.contains(key) && !object[key].is_null(); }
+
+/// Whether one of the words of a key is about training: such a key is no note.
+static bool isAboutTraining(const std::string &key) {
+  std::string word;
+  auto isOne = [&] {
+    for (const char *one :
+         {"weight", "train", "trainable", "trained", "loss", "mask", "masked", "target", "label", "labels"})
+      if (word == one)
+        return true;
+    return false;
+  };
+  for (char letter : key) {
+    if (std::isalpha(static_cast<unsigned char>(letter)))
+      word += char(std::tolower(static_cast<unsigned char>(letter)));
+    else if (isOne())
+      return true;
+    else
+      word.clear();
+  }
+  return isOne();
+}
+
 bool LeftOut::has(const std::string &key) {
   if (keys.count(key))
     return true;
-  bool isNote = key.rfind('_', 0) == 0 || key.find('.') != std::string::npos;
+  bool isNote = (key.rfind('_', 0) == 0 || key.find('.') != std::string::npos) && !isAboutTraining(key);
   if (isNote)
     notes.insert(key);
   return isNote;
@@ -32,7 +55,7 @@ std::string LeftOut::remedy(const std::string &key) const {
 
 io::Status onlyKeys(const Json &object, std::initializer_list<const char *> known, LeftOut &leftOut) {
   for (const auto &[key, value] : object.items()) {
-    bool isKnown = value.is_null(); // tables of data fill rows up with null
+    bool isKnown = value.is_null();
     for (const char *one : known)
       isKnown |= key == one;
     if (!isKnown && !leftOut.has(key))
@@ -102,10 +125,6 @@ static io::Status readTraining(Json &message, const LeftOut &leftOut, std::optio
   return {};
 }
 
-static bool has(const Json &message, const char *key) {
-  return message.contains(key) && !message[key].is_null();
-}
-
 static io::Status checkParts(const Json &parts) {
   for (size_t i = 0; i < parts.size(); ++i) {
     std::string place = "has a \"content\" whose part " + std::to_string(i + 1);
@@ -159,6 +178,9 @@ static io::Status readMessage(const Json &given, LeftOut &leftOut, Messages &mes
   PAR_TRY(checkContent(message));
   if (has(message, "tool_calls") && !message["tool_calls"].is_array())
     return io::Status::error("has \"tool_calls\" that are no list");
+  for (const auto &[key, value] : given.items())
+    if (value.is_null()) // Transformers gives templates no such keys
+      message.erase(key);
   messages.list.push_back(std::move(message));
   messages.trained.push_back(trained);
   return {};

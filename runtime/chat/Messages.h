@@ -28,6 +28,9 @@ struct LeftOut {
 /// Fails where an object has another key than these, with a value.
 io::Status onlyKeys(const Json &object, std::initializer_list<const char *> known, LeftOut &leftOut);
 
+/// Whether an object has a value there: tables of data fill rows up with null.
+bool has(const Json &object, const char *key);
+
 struct Messages {
   Json list = Json::array(); ///< [{"role", "content", …}, …] without keys about training
   Json tools, settings;      ///< "tools" and "chat_template_kwargs" of the conversation, or null

@@ -51,7 +51,27 @@ static size_t commonBeginning(std::string_view one, std::string_view other) {
   return size_t(std::mismatch(one.begin(), one.begin() + int64_t(most), other.begin()).first - one.begin());
 }
 
-/// What of `all`, which is written as `written`, changes with the words of one message.
+static io::Status notWritten(const chat::ChatTemplate &whole, size_t number) {
+  return io::Status::error(whole.source() + ": does not write what " + chat::nameOfMessage(number) + " says");
+}
+
+io::Status AnswerPlaces::checkContent(size_t number) const {
+  for (const char *words : otherWords) {
+    Messages other = messages;
+    Json &content = other.list[number]["content"];
+    if (content.is_string())
+      content = words;
+    else
+      for (Json &part : content)
+        (part.is_string() ? part : part["text"]) = words;
+    chat::Written again;
+    PAR_TRY(whole.write(other, /*asks=*/false, again));
+    if (again.text != text)
+      return {};
+  }
+  return notWritten(whole, number);
+}
+
 io::Status AnswerPlaces::locate(const Messages &all, const std::string &written, size_t number,
                                 Span &place) const {
   place = {written.size(), 0};
@@ -72,9 +92,18 @@ io::Status AnswerPlaces::locate(const Messages &all, const std::string &written,
     place.begin = std::min(place.begin, before);
     place.end = std::max(place.end, written.size() - behind);
   }
-  return changes ? io::Status()
-                 : io::Status::error(whole.source() + ": does not write what " + chat::nameOfMessage(number) +
-                                     " says");
+  return changes ? io::Status() : notWritten(whole, number);
+}
+
+io::Status AnswerPlaces::locate(size_t number, Span &place) const {
+  located.resize(messages.list.size());
+  if (!located[number]) {
+    Span found{0, 0};
+    io::Status status = locate(messages, text, number, found);
+    located[number].emplace(status, found);
+  }
+  place = located[number]->second;
+  return located[number]->first;
 }
 
 static std::string unclear(const chat::ChatTemplate &whole, size_t number) {
@@ -99,7 +128,7 @@ io::Status AnswerPlaces::checkWords(size_t number, const Span &place) const {
 }
 
 io::Status AnswerPlaces::findWords(size_t number, Span &place) {
-  PAR_TRY(locate(messages, text, number, place));
+  PAR_TRY(locate(number, place));
   return checkWords(number, place);
 }
 
@@ -107,7 +136,7 @@ io::Status AnswerPlaces::findWords(size_t number, Span &place) {
 size_t AnswerPlaces::endOfPrevious(size_t number) {
   Span place;
   while (number-- > 0)
-    if (locate(messages, text, number, place).ok())
+    if (locate(number, place).ok())
       return place.end;
   return 0;
 }
@@ -139,8 +168,7 @@ size_t AnswerPlaces::beginOf(size_t number, const Span &words, const std::string
 size_t AnswerPlaces::beforeNextTurn(size_t number, const Span &words) const {
   Span next, first;
   if (number + 1 >= messages.list.size() || messages.roleOf(number + 1) != messages.roleOf(0) ||
-      !locate(messages, text, number + 1, next).ok() || !locate(messages, text, 0, first).ok() ||
-      next.begin < words.end)
+      !locate(number + 1, next).ok() || !locate(0, first).ok() || next.begin < words.end)
     return 0;
   std::string_view head = std::string_view(text).substr(0, first.begin),
                    between = std::string_view(text).substr(words.end, next.begin - words.end);

@@ -6,6 +6,7 @@
 #include "text/Tokenizer.h"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace par::data {
@@ -20,13 +21,18 @@ public:
   /// What changes in the text when the message says something else. Fails where that is more than the
   /// message, or nothing.
   io::Status findWords(size_t number, chat::Span &place);
+  /// Whether the text changes with the content of the message.
+  io::Status checkContent(size_t number) const;
   /// The words with what the model is to write around them: from where the template asks for an answer, where
   /// that can be told, to the end token behind it.
   io::Status findAnswer(size_t number, chat::Span &answer);
 
 private:
+  /// What of a conversation changes with the words of one message.
   io::Status locate(const chat::Messages &all, const std::string &written, size_t number,
                     chat::Span &place) const;
+  /// The same of the whole conversation, found out once for each message.
+  io::Status locate(size_t number, chat::Span &place) const;
   io::Status checkWords(size_t number, const chat::Span &place) const;
   size_t endOfPrevious(size_t number);
   std::string promptOf(size_t number) const;
@@ -39,6 +45,7 @@ private:
   const text::Tokenizer &tokenizer;
   const chat::Messages &messages;
   const std::string &text;
+  mutable std::vector<std::optional<std::pair<io::Status, chat::Span>>> located; ///< by message
 };
 
 } // namespace par::data

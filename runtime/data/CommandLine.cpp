@@ -39,6 +39,15 @@ static void addOptions(Flags &flags, DataOptions &options) {
   flags.text("--decode", "FILE.bin", "turn this file of tokens into text instead", options.decode).reads();
 }
 
+/// Without these a line says nothing, or something else.
+static bool isSaid(const std::string &key) {
+  for (const char *one : {"messages", "role", "content", "prompt", "completion", "conversations", "from",
+                          "value", "instruction", "input", "output"})
+    if (key == one)
+      return true;
+  return false;
+}
+
 static void addDocuments(Flags &flags, DataOptions &options) {
   flags.section("Documents");
   flags.toggle("--append-eos", "put the end-of-sequence token behind every document", options.appendEos);
@@ -83,7 +92,7 @@ static void addDocuments(Flags &flags, DataOptions &options) {
               "a key of lines or messages of --chat that is left out; again for others",
               [&options](const std::string &text) {
                 options.ignored.insert(text);
-                return std::string();
+                return isSaid(text) ? flags::isNot(text, "a key beside what a line says") : std::string();
               })
       .repeated()
       .takes(config::Takes::text);

@@ -46,9 +46,9 @@ io::Status LineReader::readConversation(const Json &line, Conversation &conversa
 io::Status LineReader::readPrompt(const Json &line, Conversation &conversation) {
   if (!hasText(line, "prompt") || !hasText(line, "completion")) {
     std::string remedy;
-    if (line.contains("conversations"))
+    if (chat::has(line, "conversations"))
       remedy = "; of ShareGPT's \"conversations\" say so by --lines sharegpt";
-    if (line.contains("instruction"))
+    if (chat::has(line, "instruction"))
       remedy = "; of Alpaca's \"instruction\" and \"output\" say so by --lines alpaca";
     return io::Status::error("has neither \"messages\" nor strings \"prompt\" and \"completion\"" + remedy);
   }
@@ -60,10 +60,10 @@ io::Status LineReader::readPrompt(const Json &line, Conversation &conversation) 
 }
 
 io::Status LineReader::readObject(const Json &line, Conversation &conversation) {
-  if (!line.contains("messages"))
+  if (!chat::has(line, "messages"))
     return readPrompt(line, conversation);
   for (const char *other : {"prompt", "completion"})
-    if (line.contains(other))
+    if (chat::has(line, other))
       return io::Status::error("has \"messages\" and \"" + std::string(other) +
                                "\", which both say what is trained; leave one of them out");
   PAR_TRY(chat::onlyKeys(line, {"messages", "tools", "chat_template_kwargs"}, leftOut));

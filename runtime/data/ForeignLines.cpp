@@ -38,9 +38,12 @@ static io::Status fromTurn(const Json &turn, Json &message) {
     return io::Status::error("is from " + chat::quoted(from) +
                              ", of which par does not know the role; expected human, gpt, system or tool");
   message = {{"role", role}, {"content", turn["value"]}};
-  for (const auto &[key, value] : turn.items())
-    if (key != "from" && key != "value")
+  for (const auto &[key, value] : turn.items()) {
+    if ((key == "role" || key == "content") && !value.is_null())
+      return io::Status::error("has " + chat::quoted(key) + " beside \"from\" and \"value\"; leave it out");
+    if (key != "from" && key != "value" && !message.contains(key))
       message[key] = value;
+  }
   return {};
 }
 
@@ -57,6 +60,9 @@ io::Status fromShareGpt(const Json &line, chat::LeftOut &leftOut, Json &messages
     Json message;
     if (io::Status status = fromTurn(turn, message); !status.ok())
       return io::Status::error(chat::nameOfMessage(number) + " " + status.message());
+    if (message["role"] == "system" && hasText(line, "system"))
+      return io::Status::error("has \"system\", and " + chat::nameOfMessage(number) +
+                               " is from system, too; leave one of them out");
     list.push_back(std::move(message));
     ++number;
   }

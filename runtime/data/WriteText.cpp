@@ -19,6 +19,20 @@ static io::Status openTokens(const DataOptions &options, uint32_t vocabulary, io
   return source.open(path, type, vocabulary);
 }
 
+/// Ids mean other words to another tokenizer.
+static io::Status checkTokenizer(const io::TokenFile &source, const std::string &tokenizer) {
+  const std::optional<io::TokenDescription> &said = source.description();
+  std::string hash;
+  if (!said || said->tokenizer.empty())
+    return {};
+  PAR_TRY(io::hashTokenizer(tokenizer, hash));
+  return hash == said->tokenizer
+             ? io::Status()
+             : io::Status::error(source.path() + ": was written with another tokenizer than " + tokenizer +
+                                 ", as " + io::descriptionFile(source.path()) +
+                                 " says; give --tokenizer what the file was made with");
+}
+
 io::Status writeText(const DataOptions &options) {
   text::ModelFolder model;
   PAR_TRY(model.open(options.tokenizer));
@@ -27,6 +41,7 @@ io::Status writeText(const DataOptions &options) {
   io::TokenFile source;
   source.nameTypeFlag("--dtype");
   PAR_TRY(openTokens(options, model.vocabulary, source));
+  PAR_TRY(checkTokenizer(source, model.file));
   std::vector<uint32_t> ids;
   constexpr int64_t block = 1 << 16;
   for (int64_t first = 0; first < source.size(); first += block) {

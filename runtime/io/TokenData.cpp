@@ -41,15 +41,19 @@ Status TokenData::checkDocuments(const TokenFile &file) const {
                        "--document-end ID or a Megatron .bin with its .idx");
 }
 
-/// A row that is longer than a window goes on in the next; a last token alone would have no target.
+/// A row that is longer than a window goes on in the next with the last token of this one, so that all but
+/// its first are targets; a last token alone would have none. Conversations end in a window that is filled up
+/// with padding, for what is left of them may hold an answer.
 int64_t TokenData::findWindows(Source &source) const {
   const TokenFile &file = source.file;
   int64_t size = sequence + 1;
-  if (!file.hasRows())
-    return std::max<int64_t>(1, file.size() / size);
+  if (!file.hasRows()) {
+    bool isRestOne = file.hasMask() && file.size() % size > 1;
+    return std::max<int64_t>(1, file.size() / size + isRestOne);
+  }
   for (size_t row = 0; row < file.rows().size(); ++row) {
     int64_t begin = file.rows()[row], end = row + 1 < file.rows().size() ? file.rows()[row + 1] : file.size();
-    for (int64_t at = begin; at == begin || at + 1 < end; at += size)
+    for (int64_t at = begin; at == begin || at + 1 < end; at += sequence)
       source.rows.emplace_back(at, std::min(size, end - at));
   }
   return int64_t(source.rows.size());
@@ -94,7 +98,8 @@ TokenData::Place TokenData::placeOf(int64_t number) const {
     auto [begin, length] = (*source)->rows[size_t(window)];
     return {&file, begin, length};
   }
-  return {&file, window * (sequence + 1), std::min(sequence + 1, file.size())};
+  int64_t begin = window * (sequence + 1);
+  return {&file, begin, std::min(sequence + 1, file.size() - begin)};
 }
 
 Status TokenData::checkVocabulary(int64_t count) const {

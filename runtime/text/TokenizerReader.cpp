@@ -84,15 +84,29 @@ void TokenizerReader::preTokenizer(const JsonNode &node) {
   } else if (type == "Sequence") {
     node.onlyKeys({"type", "pretokenizers"});
     std::vector<JsonNode> items = node["pretokenizers"].items();
+    if (items.empty())
+      node["pretokenizers"].fail(
+          "an empty list is not supported: \"ByteLevel\" must be the last pretokenizer");
     for (size_t i = 0; i < items.size(); ++i) {
       bool last = i + 1 == items.size(), bytes = items[i]["type"].text() == "ByteLevel";
       if (last != bytes)
         items[i].fail("\"ByteLevel\" must be the last pretokenizer, and there must be one");
-      preTokenizer(items[i]);
+      byteLevelStep(items[i]);
       if (items.size() > 1 && tokenizer.preTokenizer.addPrefixSpace)
         items[i]["add_prefix_space"].fail("true behind other pretokenizers is not supported");
     }
-  } else if (type == "Split") {
+  } else {
+    if (type == "Split" || type == "Digits")
+      node["type"].fail("\"" + type +
+                        "\" alone is not supported, only before \"ByteLevel\" in a \"Sequence\"");
+    byteLevelStep(node);
+  }
+}
+
+/// A step of a tokenizer of bytes.
+void TokenizerReader::byteLevelStep(const JsonNode &node) {
+  std::string type = node["type"].text();
+  if (type == "Split") {
     split(node);
   } else if (type == "Digits") {
     node.onlyKeys({"type", "individual_digits"});

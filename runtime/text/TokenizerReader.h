@@ -19,6 +19,7 @@ public:
 private:
   void normalizer(const JsonNode &node);
   void preTokenizer(const JsonNode &node);
+  void byteLevelStep(const JsonNode &node);
   void split(const JsonNode &node);
   void addRegex(const JsonNode &node, const std::string &pattern, bool dropGaps);
   void byteLevel(const JsonNode &node);

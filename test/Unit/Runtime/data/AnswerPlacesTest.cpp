@@ -59,6 +59,40 @@ TEST_F(AnswerPlaces, MarksOfTheTemplateDecide) {
 }
 
 /// As in Jinja, what is set within a mark is unknown behind it.
+/// Whatever a message has of marks goes with it: an empty answer's, one for the end alone, another role's.
+TEST_F(AnswerPlaces, AllMarksOfAMessageAreDropped) {
+  auto line = [](const std::string &role, const std::string &message) {
+    return R"({"messages": [{"role": "user", "content": "Q"}, {"role": ")" + role + R"(", )" + message +
+           R"(}, {"role": "user", "content": "R"}, {"role": "assistant", "content": "yes"}]})";
+  };
+  const std::string yes = "|yes<|im_end|>\n";
+  setTemplate(marked);
+  EXPECT_EQ(targetsOf(line("assistant", R"("content": "", "weight": 0)")), yes);
+  auto ofRole = [](const std::string &condition, const std::string &answer) {
+    return "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if " + condition + " %}" + answer +
+           "{% else %}{{ m.content }}<|im_end|>\n{% endif %}{% endfor %}"
+           "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+  };
+  const std::string whole = "{% generation %}{{ m.content | trim + '<|im_end|>\n' }}{% endgeneration %}";
+  setTemplate(ofRole("m.role == 'assistant'", whole));
+  EXPECT_EQ(targetsOf(line("assistant", R"("content": "  ", "train": false)")), yes);
+  setTemplate(ofRole("m.role == 'assistant'", "{% generation %}{{ m.content }}{% endgeneration %}"
+                                              "{% generation %}{{ '<|im_end|>\n' }}{% endgeneration %}"));
+  EXPECT_EQ(targetsOf(line("assistant", R"("content": "A", "masked": true)")), yes);
+  setTemplate(ofRole("m.role in ['assistant', 'model']", whole));
+  EXPECT_EQ(targetsOf(line("model", R"("content": "A", "weight": 0)")), yes);
+  EXPECT_EQ(targetsOf(line("model", R"("content": "A")")), "|A<|im_end|>\n" + yes);
+  EXPECT_EQ(targetsOf(line("model", R"("content": "A", "train": true)")), "|A<|im_end|>\n" + yes);
+  // One that writes earlier turns differently: the words of the message tell.
+  setTemplate(
+      "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}{% generation %}"
+      "{{ m.content }}{% if not loop.last %}!{% endif %}<|im_end|>\n{% endgeneration %}{% else %}"
+      "{{ m.content }}<|im_end|>\n{% endif %}{% endfor %}"
+      "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}");
+  EXPECT_EQ(targetsOf(line("assistant", R"("content": "", "weight": 0)")), yes);
+  EXPECT_EQ(targetsOf(line("assistant", R"("content": "A", "weight": 0)")), yes);
+}
+
 TEST_F(AnswerPlaces, MarksAreScopes) {
   setTemplate(
       "{% set x = 'a' %}{% for m in messages %}{% generation %}{% set x = 'b' %}{{ x }}{{ m.content }}"

@@ -213,3 +213,84 @@ TEST_F(ChatKeys, AnswersWithoutAnEndAreTold) {
   EXPECT_FALSE(says("--append-eos", R"({"prompt": "a", "completion": "b"})"));
   EXPECT_FALSE(says("", R"({"prompt": "a", "completion": "b<|endoftext|>"})"));
 }
+
+/// Nobody knows which of them counts.
+TEST_F(ChatKeys, NamesGivenTwiceAreRefused) {
+  expectError(lineWith("\"content\": \"x\", \"weight\": 0, \"weight\": 1"), "",
+              "line 1: has \"weight\" twice in one object, which leaves open what counts; take one out");
+  expectError(lineWith("\"content\": \"x\", \"content\": \"y\""), "", "line 1: has \"content\" twice");
+  expectError(lineWith("\"content\": \"x\"", ", \"messages\": []"), "", "line 1: has \"messages\" twice");
+}
+
+/// Tables of mixed data fill rows up with null, and Transformers gives templates no such keys.
+TEST_F(ChatKeys, WithNullAreAsGoodAsNone) {
+  EXPECT_EQ(targetsOf(R"({"messages": null, "prompt": "x", "completion": "y"})"), "|y");
+  EXPECT_EQ(targetsOf(lineWith("\"content\": \"x\"", ", \"prompt\": null, \"completion\": null")),
+            "|x<|im_end|>\n");
+  setTemplate("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}{% if 'tool_calls' in m %}"
+              "<calls>{% endif %}{% if m.name is defined %}[{{ m.name }}]{% endif %}<|im_end|>\n{% endfor %}"
+              "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}");
+  EXPECT_EQ(targetsOf(lineWith("\"content\": \"x\", \"name\": null, \"tool_calls\": null")),
+            "|x<|im_end|>\n");
+  EXPECT_EQ(targetsOf(lineWith("\"content\": null, \"tool_calls\": [{\"function\": {\"name\": \"f\"}}]"))
+                .find("None"),
+            std::string::npos);
+}
+
+/// Another tool's note begins with '_' or holds a dot; what it says of training is no note.
+TEST_F(ChatKeys, AboutTrainingAreNoNotes) {
+  for (const char *key : {"_weight", "_train", "train.loss", "loss.mask", "_loss_mask", "_Masked"})
+    expectError(lineWith(std::string("\"content\": \"x\", \"") + key + "\": 0"), "",
+                "line 1: message 2 has \"" + std::string(key) + "\", which no --turn can write");
+}
+
+TEST_F(ChatKeys, WhatALineSaysCannotBeIgnored) {
+  for (const char *key : {"content", "role", "messages", "prompt", "value"})
+    expectError(lineWith("\"content\": \"x\""), std::string("--ignore-key ") + key,
+                "--ignore-key is '" + std::string(key) + "', expected a key beside what a line says");
+}
+
+TEST_F(ChatKeys, OfShareGptSayNoOtherTurn) {
+  auto turn = [](const std::string &keys) {
+    return R"({"conversations": [{"from": "human", "value": "Q"}, {"from": "gpt", "value": "x", )" + keys +
+           "}]}";
+  };
+  expectError(turn("\"content\": \"y\""), "--lines sharegpt",
+              "line 1: message 2 has \"content\" beside \"from\" and \"value\"; leave it out");
+  expectError(turn("\"role\": \"user\""), "--lines sharegpt", "message 2 has \"role\" beside");
+  expectError(R"({"conversations": [{"from": "system", "value": "T"}], "system": "S"})", "--lines sharegpt",
+              "line 1: has \"system\", and message 1 is from system, too; leave one of them out");
+}
+
+/// A word that stands elsewhere in the template reads no key of a message, and no setting.
+TEST_F(ChatKeys, ATemplateReadsByItsOwnNames) {
+  setTemplate(calls);
+  for (const char *key : {"messages", "add_generation_prompt", "m", "shout", "tojson"})
+    expectError(lineWith("\"content\": \"x\", \"" + std::string(key) + "\": \"lost\""), "",
+                "message 2 has \"" + std::string(key) + "\", which");
+  for (const char *key : {"m", "c", "content", "role", "loop"})
+    expectError(
+        lineWith("\"content\": \"x\"", ", \"chat_template_kwargs\": {\"" + std::string(key) + "\": 5}"), "",
+        "\"chat_template_kwargs\" has \"" + std::string(key) + "\", which");
+}
+
+/// A template of lists alone, and one that leaves a message out.
+TEST_F(ChatKeys, ContentsThatATemplateDoesNotWriteAreRefused) {
+  setTemplate("{% for m in messages %}<|im_start|>{{ m.role }}\n{% for p in m.content %}{{ p.text }}"
+              "{% endfor %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
+              "{% endif %}");
+  std::string parts = "\"content\": [{\"type\": \"text\", \"text\": \"xyz\"}]";
+  expectError(lineWith(parts), "", "does not write what message 1 says");
+  std::string asked = R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "Q"}]}, )";
+  EXPECT_EQ(targetsOf(asked + R"({"role": "assistant", )" + parts + "}]}"), "|xyz<|im_end|>\n");
+  expectError(asked + R"({"role": "assistant", "content": "General answer"}]})", "",
+              "does not write what message 2 says");
+  expectError(asked + R"({"role": "assistant", "content": ["General answer"]}]})", "",
+              "does not write what message 2 says");
+  setTemplate("{% for m in messages if m.role != 'system' %}<|im_start|>{{ m.role }}\n{{ m.content | trim }}"
+              "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}");
+  EXPECT_EQ(targetsOf(lineWith("\"content\": \" x \"")), "|x<|im_end|>\n");
+  expectError(
+      R"({"messages": [{"role": "system", "content": "Be kind"}, {"role": "assistant", "content": "x"}]})",
+      "", "does not write what message 1 says");
+}

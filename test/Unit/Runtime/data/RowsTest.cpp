@@ -5,6 +5,7 @@
 
 using namespace par;
 using namespace par::test;
+using namespace std::string_literals;
 
 namespace {
 
@@ -47,14 +48,15 @@ TEST_F(Rows, EveryConversationIsFilledUp) {
   ASSERT_EQ(data.open(folder / "o.bin", io::TokenType::automatic, 6, 700, 0).message(), "");
   EXPECT_EQ(data.typeNames(), "uint32 with masked targets and a conversation per row");
   using Pair = std::pair<std::string, std::string>;
-  // A row that is longer than a window goes on in the next; one token alone has no target.
+  // A row that is longer than a window goes on in the next, whose first token is this one's last; one token
+  // alone has no target.
   ASSERT_EQ(data.windowCount(), 5);
   EXPECT_EQ(window(data, 0, 6), Pair("xyzxy--", "--xy--"));
   EXPECT_EQ(window(data, 1, 6), Pair("xyzxyzx", "yzxyzx"));
-  EXPECT_EQ(window(data, 2, 6), Pair("yz-----", "z-----"));
+  EXPECT_EQ(window(data, 2, 6), Pair("xyz----", "yz----"));
   EXPECT_EQ(window(data, 3, 6), Pair("x------", "------"));
   EXPECT_EQ(window(data, 4, 6), Pair("zy-----", "y-----"));
-  EXPECT_EQ(data.countTargets(0, 5), 10);
+  EXPECT_EQ(data.countTargets(0, 5), 11);
   EXPECT_EQ(data.checkVocabulary(5).message(), "");
   EXPECT_EQ(runShell(std::string(PAR_DATA) + " --tokenizer " + (folder / "model") + " --decode " +
                      (folder / "o.bin"))
@@ -66,7 +68,8 @@ TEST_F(Rows, EveryConversationIsFilledUp) {
     ASSERT_EQ(other.open(folder / "o.bin", io::TokenType::automatic, sequence, 700, 0).message(), "");
     for (int64_t i = 0; i < other.windowCount(); ++i)
       EXPECT_NE(window(other, i, sequence).first[0], '-');
-    EXPECT_EQ(other.windowCount(), sequence >= 7 ? 4 : sequence == 2 ? 7 : 8);
+    EXPECT_EQ(other.windowCount(), sequence == 7 ? 5 : sequence == 8 ? 4 : sequence == 2 ? 8 : 14);
+    EXPECT_EQ(other.countTargets(0, other.windowCount()), 11) << sequence;
   }
 }
 
@@ -78,8 +81,13 @@ TEST_F(Rows, PackedIsTheDefaultAndAFileOfBefore) {
   EXPECT_EQ(readText(folder / "o.bin"), packed);
   io::TokenData data;
   ASSERT_EQ(data.open(folder / "o.bin", io::TokenType::automatic, 6, 700, 0).message(), "");
-  EXPECT_EQ(data.windowCount(), 2); // of 17 tokens three are left behind
+  ASSERT_EQ(data.windowCount(), 3); // of 17 tokens three are left for the last
   EXPECT_EQ(window(data, 0, 6).first, "xyzxyxy");
+  EXPECT_EQ(window(data, 2, 6), std::pair("xzy----"s, "-y----"s));
+  // A token that is left alone has no target.
+  io::TokenData longer;
+  ASSERT_EQ(longer.open(folder / "o.bin", io::TokenType::automatic, 15, 700, 0).message(), "");
+  EXPECT_EQ(longer.windowCount(), 1);
   RunResult result = runShell(std::string(PAR_DATA) + " --tokenizer " + (folder / "model") + " -o " +
                               (folder / "o.bin") + " --pack none " + (folder / "in.jsonl"));
   EXPECT_NE(result.output.find("--pack belongs to --chat"), std::string::npos) << result.output;

@@ -154,6 +154,13 @@ TEST(Tokenizer, WhatIsNotSupportedIsRefusedByItsKey) {
                 [](Json &j) { j["pre_tokenizer"]["type"] = "Metaspace"; }); // words would be bytes
   expectRefused("pre_tokenizer: the key \"extra\" is not supported",
                 [](Json &j) { j["pre_tokenizer"]["extra"] = 0; });
+  // Alone they split letters, not bytes.
+  for (const char *type : {"Split", "Digits"})
+    expectRefused("pre_tokenizer: type: \"" + std::string(type) + "\" alone is not supported",
+                  [type](Json &j) { j["pre_tokenizer"] = {{"type", type}}; });
+  expectRefused("pre_tokenizer: pretokenizers: an empty list is not supported", [](Json &j) {
+    j["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", Json::array()}};
+  });
   expectRefused("decoder: type: \"WordPiece\"", [](Json &j) { j["decoder"] = {{"type", "WordPiece"}}; });
   expectRefused("model: type: \"Unigram\"", [](Json &j) { j["model"]["type"] = "Unigram"; });
   expectRefused("model: dropout:", [](Json &j) { j["model"]["dropout"] = 0.1; });
