@@ -66,7 +66,7 @@ public:
       return 1;
     for (int slot : written)
       ::par::io::releaseTemporary(slot);
-    printSummary(manifest, options.explain, llvm::outs());
+    printVisible(llvm::outs(), [&](llvm::raw_ostream &os) { printSummary(manifest, options.explain, os); });
     if (options.explain)
       explain();
     return finishOutput(0);
@@ -258,7 +258,7 @@ private:
       return failure();
     auto isTooLarge = [&](const MemoryProfile &stage) { return stage.peakBytes > options.memoryLimit; };
     if (options.memoryLimit && llvm::any_of(stages, isTooLarge)) {
-      printTooLarge(options, stages, trials, llvm::errs());
+      printVisible(llvm::errs(), [&](llvm::raw_ostream &os) { printTooLarge(options, stages, trials, os); });
       return failure();
     }
     return success();
@@ -266,11 +266,12 @@ private:
 
   /// What --explain says behind the summary.
   void explain() {
-    for (auto [number, stage] : llvm::enumerate(stages))
-      printLiveAtPeak(
-          stage,
-          stages.size() > 1 ? "memory of stage " + std::to_string(number) + ": " : "memory: ", llvm::outs());
-    printStep(*step, llvm::outs());
+    printVisible(llvm::outs(), [&](llvm::raw_ostream &os) {
+      for (auto [number, stage] : llvm::enumerate(stages))
+        printLiveAtPeak(
+            stage, stages.size() > 1 ? "memory of stage " + std::to_string(number) + ": " : "memory: ", os);
+      printStep(*step, os);
+    });
   }
 
   //===--------------------------------------------------------------------===//

@@ -248,6 +248,8 @@ private:
     if (!value.getAsString() || (value.getAsString()->empty() && !field.isOptional))
       return refuse(place, value, "must be a text");
     target = value.getAsString()->str();
+    if (::par::config::shortened(::par::config::visible(target)) != target) // answers print names as they are
+      refuse(place, value, "must be a name of one line, at most 80 characters, and nothing hidden");
   }
   void read(StringRef place, const json::Value &value, const ClusterField &, TargetKind &target) {
     if (auto found = findByName<TargetKind>(value.getAsString().value_or("")))

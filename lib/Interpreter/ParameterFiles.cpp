@@ -16,10 +16,10 @@ static VariableOp getFileOwner(VariableOp variable) {
   return variable && variable.getFile() ? variable : VariableOp();
 }
 
+/// The order of a file's dimensions; the variable's own where it has no place in a file.
 static std::vector<int64_t> getPermutation(VariableOp variable) {
-  ArrayRef<int64_t> permutation = variable.getFile()->getPermutation();
-  if (!permutation.empty())
-    return permutation.vec();
+  if (std::optional<FileAttr> file = variable.getFile(); file && !file->getPermutation().empty())
+    return file->getPermutation().vec();
   std::vector<int64_t> identity(variable.getTensorType().getRank());
   std::iota(identity.begin(), identity.end(), 0);
   return identity;

@@ -213,8 +213,10 @@ int Planning::run() {
       answer["strategies"] = describeStrategies(rows, facts);
     llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(answer)));
   } else {
-    printAnswer(*result, facts, top, llvm::outs());
-    printStrategies(rows, llvm::outs());
+    printVisible(llvm::outs(), [&](llvm::raw_ostream &os) {
+      printAnswer(*result, facts, top, os);
+      printStrategies(rows, os);
+    });
   }
   return finishOutput(0);
 }

@@ -8,3 +8,14 @@ void mlir::par::printError(const llvm::Twine &text) { llvm::errs() << ::par::con
 void mlir::par::printNote(const llvm::Twine &text) {
   llvm::errs() << "note: " << ::par::config::asMessage(text.str()) << "\n";
 }
+
+void mlir::par::printVisible(llvm::raw_ostream &to, llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  print(stream);
+  for (llvm::StringRef rest = text; !rest.empty();) {
+    auto [line, others] = rest.split('\n');
+    to << ::par::config::visible({line.data(), line.size()}) << "\n";
+    rest = others;
+  }
+}

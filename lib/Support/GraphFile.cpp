@@ -4,9 +4,24 @@
 #include "mlir/Parser/Parser.h"
 #include "par/Support/Nesting.h"
 #include "par/Support/TextFile.h"
+#include "par/config/Message.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
+
+/// Names and lines of a graph stand in errors and reports, where a terminal would obey them.
+static LogicalResult checkVisible(MLIRContext &context, StringRef path, StringRef text) {
+  std::string_view all(text.data(), text.size());
+  size_t at = ::par::config::findHidden(all);
+  if (at == std::string_view::npos)
+    return success();
+  StringRef before = text.take_front(at);
+  auto line = static_cast<unsigned>(before.count('\n') + 1);
+  auto column = static_cast<unsigned>(at - (before.rfind('\n') + 1) + 1); // of none in front npos + 1 is 0
+  return emitError(FileLineColLoc::get(&context, path, line, column))
+         << "a character that is not shown, or no UTF-8: " << ::par::config::visible(all.substr(at, 4))
+         << "; a graph is plain text, and writes such ones as \\1B";
+}
 
 std::unique_ptr<llvm::MemoryBuffer> mlir::par::readGraphFile(MLIRContext &context, StringRef path) {
   // Many times what par writes: parser, printer and verifier take some KiB of stack per level.
@@ -24,6 +39,8 @@ std::unique_ptr<llvm::MemoryBuffer> mlir::par::readGraphFile(MLIRContext &contex
         << "more than " << kMostLevels << " levels of nesting, which no graph of par has; take some out";
     return nullptr;
   }
+  if (failed(checkVisible(context, path, (*file)->getBuffer())))
+    return nullptr;
   return std::move(*file);
 }
 

@@ -73,6 +73,18 @@ std::string visible(std::string_view text) {
   return shown;
 }
 
+size_t findHidden(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    unsigned char byte = static_cast<unsigned char>(text[at]);
+    bool isPlain = (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\t' || byte == '\r';
+    Character character = isPlain ? Character{1, true, byte} : decode(text, at);
+    if (!isPlain && (!character.isValid || isHidden(character.code)))
+      return at;
+    at += character.bytes;
+  }
+  return std::string_view::npos;
+}
+
 static size_t countCharacters(std::string_view text) {
   size_t count = 0;
   for (size_t at = 0; at < text.size(); ++count)

@@ -2,6 +2,7 @@
 #ifndef PAR_SUPPORT_ERRORLINE_H
 #define PAR_SUPPORT_ERRORLINE_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
 
@@ -12,6 +13,8 @@ void printError(const llvm::Twine &text);
 inline void printError(llvm::Error error) { printError(llvm::toString(std::move(error))); }
 /// The same of what is worth knowing.
 void printNote(const llvm::Twine &text);
+/// Writes what `print` says, line by line, so that a terminal only shows it: names in it are of files.
+void printVisible(llvm::raw_ostream &to, llvm::function_ref<void(llvm::raw_ostream &)> print);
 
 } // namespace mlir::par
 

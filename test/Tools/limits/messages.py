@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 ESCAPES, LONG = "\x1b]0;x\x07\u009b31m\u202e", "x" * 100000
 # What acts on a terminal, and what is no UTF-8.
 BAD = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\udc80-\udcff]")
@@ -38,6 +39,8 @@ def make_cases(tokenizer, model):
         write(f"act{number}.json", {**model, "hidden_act": value})
         write(f"key{number}.json", {**model, "x" + value: [value]})
         write(f"cluster{number}.json", {"version": 1, value: 2})
+        with open(os.path.join(ROOT, "examples/clusters/cpu.json"), encoding="utf-8") as file:
+            write(f"named{number}.json", {**json.load(file), "name": value})
         write(f"plan{number}.json", {"version": 1, "model": value, value: value})
         write(f"run{number}.toml", f'lr = "{value[:70000]}"'.replace("\x1b", "\\u001b").replace("\x07", "\\u0007").replace("\x9b", "\\u009b"))
         write(f"graph{number}.mlir", f'module {{ "{json.dumps(value)[1:-1]}" = 1 }}')
@@ -54,6 +57,7 @@ def make_cases(tokenizer, model):
             yield ["par-compile", file, "-o", "x.par"]
         yield ["par-compile", "model.json", "--plan", f"plan{number}.json", "-o", "x.par"]
         yield ["par-plan", "model.json", "--cluster", f"cluster{number}.json", "--ranks", "2"]
+        yield ["par-plan", "model.json", "--cluster", f"named{number}.json", "--ranks", "2"]
         yield ["par-run", "one.par", "--steps", "1", "--data", "random", "--config", f"run{number}.toml"]
         for file in (f"w{number}.safetensors", f"s{number}.safetensors"):
             yield ["par-run", "one.par", "--steps", "1", "--data", "random", "--weights", file]
@@ -63,6 +67,9 @@ def make_cases(tokenizer, model):
         yield run + ["--data", value]
         for words in (["--lr", value], ["--resume", value], ["--" + value]):
             yield run + ["--data", "random", *words]
+        if number != 1:  # its line is shown as a compiler shows lines
+            write(f"raw{number}.mlir", f"module {{}} // {value}")
+            yield ["par-opt", f"raw{number}.mlir"]
         if number:  # as a name the first is one
             yield ["par-compile", "model.json", "-o", value]
         yield ["par-compile", "model.json", "-o", "x.par", "--mesh", value]
@@ -81,6 +88,17 @@ def check(command):
     elif any(len(line) > 2100 for line in text.splitlines()):
         problem = f"a line of {max(map(len, text.splitlines()))} characters: {text[:300]!r}"
     return f"{[word[:40] for word in command]}: {problem}" if problem else "", text
+
+
+def explain():
+    """What a report says of a graph whose names a terminal would obey."""
+    with open(os.path.join(ROOT, "test/Run/Plans/column-row-parallel.mlir"), encoding="utf-8") as file:
+        text = re.sub(r"@up(?![\w.])", r'@"u\\1B]0;x\\07p"', file.read())
+    write("named.mlir", text)
+    done = subprocess.run(["par-compile", "named.mlir", "--mesh", "dp=2,tp=2", "--explain", "--dry-run"], capture_output=True, text=True, check=False)
+    if done.returncode or BAD.search(done.stdout):
+        return f"code {done.returncode}, {BAD.search(done.stdout)}: {done.stderr[:200]}"
+    return next(line for line in done.stdout.splitlines() if "u\\x1b" in line)
 
 
 def main():
@@ -106,6 +124,7 @@ def main():
     print("\n".join(problems) or "every message is one line that a terminal shows")
     print("shown:", shown.strip())
     print("cut:", cut.strip())
+    print("explained:", explain())
     raw = ESCAPES + "\n" + "y" * 300
     write("raw.txt", raw)
     subprocess.run(["par-data", "raw.txt", "--tokenizer", "tokenizer.json", "-o", "raw.bin"], check=True, capture_output=True)

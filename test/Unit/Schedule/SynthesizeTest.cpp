@@ -93,4 +93,33 @@ TEST(Synthesized, IsNoLongerThanNamedOnes) {
   }
 }
 
+/// Seconds of the step that lists become, without its updates.
+double measureStep(PipelineSchedule schedule, const StepTimes &times) {
+  StepParts parts;
+  parts.updates = false;
+  auto timeline = replaySchedule(completeStep(std::move(schedule), parts), times);
+  EXPECT_TRUE(bool(timeline)) << llvm::toString(timeline.takeError());
+  return timeline ? timeline->end : 0;
+}
+
+/// Messages wait for each other, which lists without them do not say.
+TEST(Synthesized, StepsAreNoLongerThanNamedOnes) {
+  for (double transfer : {0.5, 1.0, 2.0})
+    for (llvm::StringRef name : {"1f1b", "zb-h1", "zb-h2", "zb-v", "dualpipe-v"}) {
+      PipelineShape shape{4, 8, getUsualChunks(name)};
+      auto named = buildSchedule(name, shape);
+      ASSERT_TRUE(bool(named));
+      StepTimes times(3, 2, 1, transfer);
+      auto timeline = replaySchedule(*named, times);
+      ASSERT_TRUE(bool(timeline));
+      ScheduleMemory memory;
+      for (double held : timeline->peakLive)
+        memory.limits.push_back(held * double(shape.chunksPerStage));
+      auto schedule = synthesizeSchedule(shape, times, memory);
+      ASSERT_TRUE(bool(schedule)) << llvm::toString(schedule.takeError());
+      double own = measureStep(*schedule, times), other = measureStep(*named, times);
+      EXPECT_LE(own, other + 1e-9) << name.str() << ", " << transfer;
+    }
+}
+
 } // namespace

@@ -12,6 +12,10 @@ namespace par::config {
 /// is no UTF-8 become \n, \x1b, \u202e, \xff.
 std::string visible(std::string_view text);
 
+/// Where a text has the first character that `visible` would change, but for ends of lines and tabs; npos
+/// where it has none.
+size_t findHidden(std::string_view text);
+
 /// A value of at most 80 characters, or the first 80 and how long it is.
 std::string shortened(std::string_view value);
 
