@@ -96,15 +96,16 @@ MappedFile::~MappedFile() {
 
 Status MappedFile::open(const std::string &path) {
   int descriptor;
-  PAR_TRY(openForReading(path, descriptor, length));
-  if (length) {
-    void *mapping = mmap(nullptr, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  size_t wholeLength; // `length` is that of `bytes`, and there are none where this fails
+  PAR_TRY(openForReading(path, descriptor, wholeLength));
+  if (wholeLength) {
+    void *mapping = mmap(nullptr, wholeLength, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (mapping == MAP_FAILED) {
       std::string why = reason();
       ::close(descriptor);
       return Status::error(path + ": cannot be mapped: " + why);
     }
-    bytes = static_cast<const unsigned char *>(mapping);
+    bytes = static_cast<const unsigned char *>(mapping), length = wholeLength;
     name = path;
     range = rememberMapping(bytes, length, name.c_str());
   }
