@@ -76,15 +76,29 @@ static size_t distance(const std::string &a, const std::string &b) {
   return row.back();
 }
 
+/// Parts between dots in which both end.
+static size_t commonParts(const std::string &a, const std::string &b) {
+  size_t parts = 0, at = 0;
+  for (; at < a.size() && at < b.size() && a[a.size() - 1 - at] == b[b.size() - 1 - at]; ++at)
+    parts += a[a.size() - 1 - at] == '.';
+  auto ends = [at](const std::string &name) {
+    return at == name.size() || name[name.size() - 1 - at] == '.';
+  };
+  return parts + (at > 0 && ends(a) && ends(b));
+}
+
 const std::string *nearestName(const std::string &wanted, const std::vector<std::string> &names) {
   constexpr size_t longest = 512; // a name beyond that is near to none
   const std::string *nearest = nullptr;
-  size_t least = 0;
+  size_t least = 0, most = 0;
   for (const std::string &name : names) {
+    size_t parts = commonParts(wanted, name);
+    if (nearest && parts < most)
+      continue;
     size_t far =
         name.size() > longest || wanted.size() > longest ? longest + name.size() : distance(wanted, name);
-    if (!nearest || far < least)
-      nearest = &name, least = far;
+    if (!nearest || parts > most || far < least)
+      nearest = &name, least = far, most = parts;
   }
   return nearest;
 }

@@ -21,7 +21,8 @@ std::string kindByName(const std::string &name);
 /// What to do with quantised weights.
 extern const char quantised[];
 
-/// That of the names which is nearest to the wanted one, by letters that differ; null where there are none.
+/// That of the names which is nearest to the wanted one: whose last parts, between dots, are the same, and of
+/// these the one with the fewest other letters; null where there are none.
 const std::string *nearestName(const std::string &wanted, const std::vector<std::string> &names);
 
 } // namespace par::io

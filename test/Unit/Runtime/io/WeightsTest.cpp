@@ -143,6 +143,27 @@ TEST(WeightNames, AMissingNameIsAnsweredWithTheNearest) {
   expectPart(reading(folder / "x", wanted), "no tensor is there, and 0 of the model's 3 tensors are");
 }
 
+/// A prefix has more letters than many another tensor's name has others.
+TEST(WeightNames, APrefixIsSeenInTheNearestName) {
+  TemporaryFolder folder;
+  const std::vector<NamedShape> wanted = {{"model.embed_tokens.weight", {1}},
+                                          {"model.layers.0.mlp.up_proj.weight", {1}},
+                                          {"lm_head.weight", {1}}};
+  for (std::string prefix : {"base_model.model.", "base_model.model.model.", "student.network.inner."}) {
+    std::vector<std::pair<NamedShape, std::vector<float>>> tensors = {{{"model.embed.weight", {1}}, {1}}};
+    for (const NamedShape &tensor : wanted)
+      tensors.push_back({{prefix + tensor.name, {1}}, {1}});
+    writeTensors(folder / "x", tensors);
+    expectPart(reading(folder / "x", wanted),
+               "is there is \"" + prefix + "model.embed_tokens.weight\", and 0");
+  }
+  writeTensors(folder / "x", {{{"model.embed_tokens.weight", {1}}, {1}},
+                              {{"h.1.mlp.up_proj.weight", {1}}, {1}},
+                              {{"transformer.h.0.mlp.up_proj.weight", {1}}, {1}},
+                              {{"model.layers.0.mlp.gate_proj.weight", {1}}, {1}}});
+  expectPart(reading(folder / "x", wanted), "is there is \"transformer.h.0.mlp.up_proj.weight\", and 1");
+}
+
 /// Weights that are no floats, or no whole model, are named by their tensors.
 TEST(WeightNames, OtherKindsOfTensorsAreNamed) {
   TemporaryFolder folder;
