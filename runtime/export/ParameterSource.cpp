@@ -83,8 +83,8 @@ io::Status openParameters(const std::string &path, const rt::Manifest &manifest,
   std::string checkpoint = io::isFolder(path) ? io::findCheckpoint(path) : "";
   if (!checkpoint.empty())
     return openAs<Checkpoint>(checkpoint, manifest, wanted, source);
-  if (io::isFolder(path) && !io::isFile(path + "/model.safetensors") &&
-      !io::isFile(path + "/model.safetensors.index.json") && io::otherWeightsFolder(path).empty())
+  if (io::isFolder(path) && !io::isFileOrLink(path + "/model.safetensors") &&
+      !io::isFileOrLink(path + "/model.safetensors.index.json") && io::otherWeightsFolder(path).empty())
     return io::Status::error(path +
                              ": holds no complete checkpoint; give what --checkpoint or --save-params wrote");
   return openAs<Safetensors>(path, manifest, wanted, source);

@@ -23,6 +23,11 @@ bool isFile(const std::string &path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
+bool isFileOrLink(const std::string &path) {
+  struct stat info;
+  return lstat(path.c_str(), &info) == 0 && (S_ISREG(info.st_mode) || S_ISLNK(info.st_mode));
+}
+
 int64_t fileSize(const std::string &path) {
   struct stat info;
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? int64_t(info.st_size) : -1;
@@ -44,12 +49,24 @@ static std::string pointerIn(int descriptor, size_t length) {
   return pointerOfGitLfs({text, static_cast<size_t>(std::max<ssize_t>(got, 0))});
 }
 
+/// Caches of Hugging Face are full of links, whose files may have been taken away.
+static std::string unreadable(const std::string &path) {
+  std::string why = reason();
+  bool isNowhere = errno == ENOENT || errno == ELOOP;
+  char target[1024];
+  ssize_t length = isNowhere ? readlink(path.c_str(), target, sizeof(target)) : -1;
+  if (length < 0)
+    return path + ": cannot be read: " + why;
+  return path + ": is a link to " + std::string(target, size_t(length)) +
+         ", which leads nowhere; fetch the file that it stands for again";
+}
+
 /// Opens a regular file for reading and says how long it is.
 static Status openForReading(const std::string &path, int &descriptor, size_t &length) {
   // Nobody may ever write to a pipe: it is not waited for.
   descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor < 0)
-    return Status::error(path + ": cannot be read: " + reason());
+    return Status::error(unreadable(path));
   struct stat info;
   if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(descriptor);

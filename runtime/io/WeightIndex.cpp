@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-
 namespace par::io {
 
 using Json = nlohmann::json;
@@ -36,6 +35,8 @@ Status readWeightIndex(const std::string &path, std::map<std::string, std::strin
   PAR_TRY(checkDepth(path, text));
   Json index;
   PAR_TRY(parse(path, text, index));
+  if (index["weight_map"].empty())
+    return wrong(path, "has an empty weight_map, which names no tensor");
   for (const auto &[tensor, file] : index["weight_map"].items()) {
     if (!file.is_string() || !isNameInFolder(file.get<std::string>()))
       return wrong(path, "weight_map of \"" + tensor + "\" names no file of this folder");

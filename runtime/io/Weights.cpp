@@ -12,6 +12,8 @@
 
 namespace par::io {
 
+static constexpr char oneFile[] = "/model.safetensors", indexFile[] = "/model.safetensors.index.json";
+
 /// What messages call the tensor, which its file may name otherwise.
 static std::string text(const SafetensorsEntry &entry) { return "tensor \"" + entry.name + "\""; }
 
@@ -36,10 +38,18 @@ Status Weights::openFile(const std::string &path, const SafetensorsReader *&file
   return {};
 }
 
+/// An index may be left from a model that was in the folder before.
+static Status wrongPlace(const std::string &folder, const std::string &tensor, const std::string &name,
+                         const std::string &what) {
+  return Status::error(
+      folder + indexFile + ": weight_map has \"" + tensor + "\" in " + name + ", but that file " + what +
+      (isFileOrLink(folder + oneFile) ? ", or remove the index if model.safetensors is the whole model"
+                                      : ""));
+}
+
 Status Weights::openIndex(const std::string &folder) {
-  std::string path = folder + "/model.safetensors.index.json";
   std::map<std::string, std::string> places;
-  PAR_TRY(readWeightIndex(path, places));
+  PAR_TRY(readWeightIndex(folder + indexFile, places));
   struct Shard {
     const SafetensorsReader *file;
     std::map<std::string, const SafetensorsEntry *> entries;
@@ -48,22 +58,23 @@ Status Weights::openIndex(const std::string &folder) {
   for (const auto &[tensor, name] : places) {
     auto [shard, isNew] = shards.insert({name, {}});
     if (isNew) {
+      if (!isFileOrLink(folder + "/" + name))
+        return wrongPlace(folder, tensor, name, "is not there; fetch it, too");
       PAR_TRY(openFile(folder + "/" + name, shard->second.file));
       for (const SafetensorsEntry &entry : shard->second.file->entries())
         shard->second.entries[entry.name] = &entry;
     }
     auto entry = shard->second.entries.find(tensor);
     if (entry == shard->second.entries.end())
-      return Status::error(path + ": weight_map has \"" + tensor + "\" in " + name +
-                           ", but that file does not; fetch the index and the files of one model again");
+      return wrongPlace(folder, tensor, name, "does not; fetch the index and the files of one model again");
     PAR_TRY(add(*shard->second.file, *entry->second));
   }
   return {};
 }
 
 Status Weights::openFolder(const std::string &folder) {
-  bool isOne = isFile(folder + "/model.safetensors");
-  if (!isOne && !isFile(folder + "/model.safetensors.index.json")) {
+  bool hasIndex = isFileOrLink(folder + indexFile);
+  if (!hasIndex && !isFileOrLink(folder + oneFile)) {
     if (!findCheckpoint(folder).empty())
       return Status::error(folder +
                            ": is a checkpoint of par-run; give it to --resume, or make a model of it with "
@@ -80,10 +91,10 @@ Status Weights::openFolder(const std::string &folder) {
                          ": holds a model and an adapter (adapter_config.json), which would not be read; "
                          "merge it into its model with PEFT (merge_and_unload), or take the adapter's "
                          "files away");
-  if (!isOne)
+  if (hasIndex)
     return openIndex(folder);
   const SafetensorsReader *file;
-  PAR_TRY(openFile(folder + "/model.safetensors", file));
+  PAR_TRY(openFile(folder + oneFile, file));
   for (const SafetensorsEntry &entry : file->entries())
     PAR_TRY(add(*file, entry));
   return {};

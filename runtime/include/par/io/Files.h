@@ -13,6 +13,8 @@ namespace par::io {
 
 bool isFolder(const std::string &path);
 bool isFile(const std::string &path);
+/// Whether there is such a file, or a link, be it one that leads nowhere: opening that says so.
+bool isFileOrLink(const std::string &path);
 
 /// Bytes of a regular file, or -1.
 int64_t fileSize(const std::string &path);

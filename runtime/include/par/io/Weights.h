@@ -13,8 +13,9 @@ namespace par::io {
 
 class Weights {
 public:
-  /// FILE, or a folder with model.safetensors or model.safetensors.index.json, whose weight_map says which
-  /// file counts for a tensor. Weights in other forms are named, with what reads them.
+  /// FILE, or a folder with model.safetensors or model.safetensors.index.json. Where there is an index, its
+  /// weight_map says which file counts for a tensor, model.safetensors being one of them at most. Weights in
+  /// other forms are named, with what reads them.
   Status open(const std::string &path);
 
   /// Pairs every wanted tensor with one of the files, under its own name, without or with a leading

@@ -250,7 +250,9 @@ TEST(Weights, FoldersWithOneFileOrAnIndex) {
   Weights wrong;
   EXPECT_NE(wrong.open(folder.root()).message().find("weight_map has \"c\""), std::string::npos);
   writeTensors(folder / "model.safetensors", {{{"a", {1}}, {1}}});
-  Weights single;
+  Weights indexedBesideOne, single;
+  EXPECT_NE(indexedBesideOne.open(folder.root()).message().find("or remove the index if"), std::string::npos);
+  std::filesystem::remove(folder / "model.safetensors.index.json");
   ASSERT_TRUE(single.open(folder.root()).ok());
   EXPECT_TRUE(single.match({{"a", {1}}}).ok());
 }

@@ -64,6 +64,44 @@ TEST(WeightIndex, DecidesBetweenCopies) {
   EXPECT_EQ(reading(folder.root(), {{"model.a", {1}}, {"model.b", {1}}}), "2 3 ");
 }
 
+/// Whatever model.safetensors holds: a stale copy, a shard, or nothing that is readable.
+TEST(WeightIndex, DecidesBesideModelSafetensors) {
+  TemporaryFolder folder;
+  const std::vector<NamedShape> wanted = {{"model.a", {1}}, {"model.b", {1}}};
+  writeTensors(folder / "1.safetensors", {{{"model.a", {1}}, {1}}});
+  writeTensors(folder / "2.safetensors", {{{"model.b", {1}}, {2}}});
+  writeTensors(folder / "model.safetensors", {{{"model.a", {1}}, {8}}, {{"model.b", {1}}, {9}}});
+  EXPECT_EQ(reading(folder.root(), wanted), "8 9 ");
+  writeIndex(folder, R"("model.a":"1.safetensors","model.b":"2.safetensors")");
+  EXPECT_EQ(reading(folder.root(), wanted), "1 2 ");
+  writeIndex(folder, R"("model.a":"model.safetensors","model.b":"2.safetensors")");
+  EXPECT_EQ(reading(folder.root(), wanted), "8 2 ");
+  writeText(folder / "model.safetensors", "damaged");
+  writeIndex(folder, R"("model.a":"1.safetensors","model.b":"2.safetensors")");
+  EXPECT_EQ(reading(folder.root(), wanted), "1 2 ");
+  // An index that is left from another model is refused, with the way out.
+  writeIndex(folder, R"("model.a":"1.safetensors","model.b":"3.safetensors")");
+  expectPart(opening(folder.root()),
+             "weight_map has \"model.b\" in 3.safetensors, but that file is not there; "
+             "fetch it, too, or remove the index if model.safetensors is the whole");
+}
+
+/// As in a cache of Hugging Face whose files were removed.
+TEST(WeightIndex, LinksThatLeadNowhereAreNamed) {
+  TemporaryFolder folder;
+  std::filesystem::create_symlink("../blobs/abc", folder / "model.safetensors");
+  std::string nowhere = "model.safetensors: is a link to ../blobs/abc, which leads nowhere; fetch";
+  expectPart(opening(folder.root()), nowhere);
+  expectPart(opening(folder / "model.safetensors"), nowhere);
+  writeIndex(folder, R"("a":"model.safetensors")");
+  expectPart(opening(folder.root()), nowhere);
+  std::filesystem::remove(folder / "model.safetensors.index.json");
+  std::filesystem::create_symlink("model.safetensors.index.json", folder / "model.safetensors.index.json");
+  expectPart(opening(folder.root()), "index.json: is a link to model.safetensors.index.json, which leads");
+  std::filesystem::create_symlink(folder / "model.safetensors.index.json", folder / "x.safetensors");
+  expectPart(opening(folder / "x.safetensors"), "x.safetensors: is a link to ");
+}
+
 /// What the index says wrongly is one line, and names what is wrong.
 TEST(WeightIndex, WhatIsWrongIsNamed) {
   TemporaryFolder folder;
@@ -74,7 +112,9 @@ TEST(WeightIndex, WhatIsWrongIsNamed) {
     expectPart(opening(folder.root()), part);
   };
   expect(R"("b":"1.safetensors")", "weight_map has \"b\" in 1.safetensors, but that file does not");
-  expect(R"("a":"3.safetensors")", "3.safetensors: cannot be read");
+  expect(R"("a":"3.safetensors")", "index.json: weight_map has \"a\" in 3.safetensors, but that file is not "
+                                   "there; fetch it, too");
+  expect("", "index.json: has an empty weight_map, which names no tensor; fetch");
   for (const char *elsewhere : {"../1.safetensors", "/etc/passwd", "", ".", "..", "sub/1.safetensors"})
     expect("\"a\":\"" + std::string(elsewhere) + "\"", "weight_map of \"a\" names no file of this folder");
   expect(R"("a":1)", "names no file of this folder");
