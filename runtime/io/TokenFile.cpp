@@ -141,7 +141,7 @@ Status TokenFile::checkDescription(TokenType wanted) const {
     return Status::error(name + ": has " + std::to_string(file.size()) + " bytes, but " + place + " says " +
                          std::to_string(said->bytes) +
                          "; write the tokens again with par-data, or remove the latter if they are others");
-  if (said->ends != EndsHash::of({reinterpret_cast<const char *>(file.data()), file.size()}))
+  if (said->ends != EndsHash::of(contents()))
     return Status::error(name + ": was changed after par-data wrote it: its hash is not that of " + place +
                          "; write the tokens again, or remove the latter if they are others");
   if (wanted != TokenType::automatic && nameOf(wanted) != said->type)
@@ -171,19 +171,38 @@ Status TokenFile::checkModel(uint32_t vocabulary, const std::string &tokenizer) 
   return {};
 }
 
+/// Integers of 64 bits, as NumPy and PyTorch write lists of tokens.
+static std::string longIntegers(const std::string &name) {
+  return "every second 32-bit word is 0, as in a file of 64-bit integers, which are not read; convert it "
+         "with "
+         "numpy.fromfile(\"" +
+         name + "\", \"<i8\").astype(\"<u4\").tofile(\"NEW.bin\"), and give that with ";
+}
+
 /// Tokens of another width train all the same, half of them 0.
-Status TokenFile::checkContents(TokenType read, uint32_t vocabulary) const {
-  std::string_view bytes(reinterpret_cast<const char *>(file.data()), file.size());
-  TokenType apparent = apparentType(bytes, read, vocabulary);
-  if (apparent == read)
+Status TokenFile::checkGuess(TokenType read, uint32_t vocabulary) const {
+  int apparent = apparentBits(contents(), read, vocabulary);
+  if (apparent == 8 * bytesOf(element))
     return {};
+  std::string found =
+      apparent == 64 ? longIntegers(name) + typeFlag + " uint32"
+      : apparent == 32
+          ? "every second 16-bit word is 0 or small, as in a file of 32-bit tokens; give " + typeFlag +
+                " uint32"
+          : "most 32-bit words are beyond it, as in a file of 16-bit tokens; give " + typeFlag + " uint16";
   return Status::error(name + ": would be read as " + nameOf(read) + ", as the model's vocabulary has " +
-                       std::to_string(vocabulary) + " ids, but " +
-                       (apparent == TokenType::uint32
-                            ? "every second 16-bit word is 0, as in a file of 32-bit tokens; give "
-                            : "most 32-bit words are beyond it, as in a file of 16-bit tokens; give ") +
-                       typeFlag + " " + nameOf(apparent) + ", or " + typeFlag + " " + nameOf(read) +
-                       " if it is right");
+                       std::to_string(vocabulary) + " ids, but " + found +
+                       (areLongIntegers(contents()) // which no type reads
+                            ? ""
+                            : ", or " + typeFlag + " " + nameOf(read) + " if it is right"));
+}
+
+/// Whoever gives a type knows better than the bytes, unless no type is right. What par-data wrote is.
+Status TokenFile::checkGiven(TokenType read) const {
+  if (said || read == TokenType::uint8 || !areLongIntegers(contents()))
+    return {};
+  return Status::error(name + ": would be read as " + nameOf(read) + ", as " + typeFlag + " says, but " +
+                       longIntegers(name) + typeFlag + " uint32");
 }
 
 /// The commonest mistake: text for a model whose tokens are words. It would train, on bytes.
@@ -214,7 +233,7 @@ Status TokenFile::openHeaderless(TokenType wanted, uint32_t vocabulary, const st
     return Status::error(name + ": has " + std::to_string(bytes) + " bytes, which is no whole number of " +
                          std::to_string(bytesOf(element)) + "-byte tokens; give the right " + typeFlag);
   length = bytes / bytesOf(element);
-  return isGuess ? checkContents(wanted, vocabulary) : Status();
+  return isGuess ? checkGuess(wanted, vocabulary) : checkGiven(wanted);
 }
 
 Status TokenFile::statesItsType(const char *format) const {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -69,7 +70,9 @@ private:
   Status openFormat(TokenType wanted, uint32_t vocabulary, const std::string &tokenizer);
   Status checkDescription(TokenType wanted) const;
   Status checkModel(uint32_t vocabulary, const std::string &tokenizer) const;
-  Status checkContents(TokenType read, uint32_t vocabulary) const;
+  Status checkGuess(TokenType read, uint32_t vocabulary) const;
+  Status checkGiven(TokenType read) const;
+  std::string_view contents() const { return {reinterpret_cast<const char *>(file.data()), file.size()}; }
   Status areNoTokens(uint32_t vocabulary, const std::string &tokenizer) const;
   Status statesItsType(const char *format) const;
   Status openHeaderless(TokenType wanted, uint32_t vocabulary, const std::string &tokenizer);

@@ -66,15 +66,65 @@ TEST_F(TokenDescriptions, TokensOf32BitsAreNotReadAs16) {
     std::vector<uint32_t> part(some.begin(), some.begin() + int64_t(count));
     expect(open(bytesOf<uint32_t>(part), 600),
            "x.bin: would be read as uint16, as the model's vocabulary has 600 ids, but every second 16-bit "
-           "word is 0, "
-           "as in a file of 32-bit tokens; give --data-dtype uint32, or --data-dtype uint16 if it is right");
-    expect(open(bytesOf<uint64_t>(part), 600), "every second 16-bit word is 0");
+           "word is 0 or small, as in a file of 32-bit tokens; give --data-dtype uint32, or --data-dtype "
+           "uint16 if it is right");
   }
   std::vector<uint32_t> padded(5000, 0);
   std::copy(some.begin(), some.begin() + 100, padded.begin() + 3000);
   expect(open(bytesOf<uint32_t>(padded), 600), "every second 16-bit word is 0");
   EXPECT_EQ(open(bytesOf<uint32_t>(some), 600, TokenType::uint32), "");
   EXPECT_EQ(open(bytesOf<uint32_t>(some), 600, TokenType::uint16), ""); // whoever insists knows better
+}
+
+/// A rest that is cut off, single ids beyond 16 bits, and damage are passed over.
+TEST_F(TokenDescriptions, ExceptionsDoNotHideTokensOf32Bits) {
+  std::vector<uint32_t> some = ids(2000, 600), large = ids(2000, 128256);
+  std::string bytes = bytesOf<uint32_t>(some), wide = "every second 16-bit word is 0";
+  expect(open(bytes + "ab", 600), wide);
+  expect(open(bytes.substr(0, bytes.size() - 2), 600), wide);
+  some[0] = 65536;
+  expect(open(bytesOf<uint32_t>(some), 600), wide);
+  std::vector<uint32_t> few = ids(2000, 5); // as of an alphabet
+  few[0] = 65536;
+  expect(open(bytesOf<uint32_t>(few), 600), wide);
+  for (size_t i = 0; i < some.size(); i += 100)
+    some[i] = 70000;
+  expect(open(bytesOf<uint32_t>(some), 65536), wide);
+  expect(open(bytesOf<uint32_t>(large), 65536), wide); // of a tokenizer with twice as many ids
+}
+
+/// Lists of tokens as NumPy and PyTorch write them. Their advice was once to read them as uint32.
+TEST_F(TokenDescriptions, IntegersOf64BitsAreNamed) {
+  std::vector<uint32_t> some = ids(2000, 600);
+  const std::string found =
+      "every second 32-bit word is 0, as in a file of 64-bit integers, which are not read; "
+      "convert it with numpy.fromfile(\"" +
+      (folder / "x.bin") +
+      "\", \"<i8\").astype(\"<u4\").tofile(\"NEW.bin\"), and give "
+      "that with --data-dtype uint32";
+  for (size_t count : {8, 20, 100, 2000}) {
+    std::string bytes = bytesOf<uint64_t>({some.begin(), some.begin() + int64_t(count)});
+    expect(open(bytes, 600),
+           "x.bin: would be read as uint16, as the model's vocabulary has 600 ids, but " + found);
+    expect(open(bytes, 70000),
+           "would be read as uint32, as the model's vocabulary has 70000 ids, but " + found);
+    expect(open(bytes, 600, TokenType::uint16),
+           "would be read as uint16, as --data-dtype says, but " + found);
+    expect(open(bytes, 600, TokenType::uint32),
+           "would be read as uint32, as --data-dtype says, but " + found);
+    EXPECT_EQ(open(bytes, 600).find("if it is right"), std::string::npos);
+    EXPECT_EQ(open(bytes, 600, TokenType::uint8), "");
+  }
+  expect(open(bytesOf<uint64_t>(ids(2000, 150000)), 151936), found);
+  // What par-data wrote is what it says, and mostly zeros say nothing against whoever gives a type.
+  std::string pairs = bytesOf<uint32_t>({5, 0, 6, 0, 7, 0, 8, 0, 9, 0, 5, 0}), sparse;
+  for (uint32_t i = 0; i < 40; ++i)
+    sparse += bytesOf<uint32_t>({i + 1}) + std::string(196, 0);
+  expect(open(pairs, 600, TokenType::uint32), found);
+  EXPECT_EQ(open(sparse, 600, TokenType::uint32), "");
+  expect(open(sparse, 70000), "or --data-dtype uint32 if it is right");
+  describe(of(pairs, "uint32", 12));
+  EXPECT_EQ(open(pairs, 600), "");
 }
 
 TEST_F(TokenDescriptions, RightfulTokensOf16BitsAreRead) {
@@ -95,6 +145,14 @@ TEST_F(TokenDescriptions, TokensOf16BitsAreNotReadAs32) {
          "most 32-bit words are beyond it, as in a file of 16-bit tokens; give --data-dtype uint16");
   EXPECT_EQ(open(bytesOf<uint16_t>(ids(2000, 60000)), 128256, TokenType::uint16), "");
   EXPECT_EQ(open(bytesOf<uint32_t>(ids(2000, 128256)), 128256), "");
+  // Rows of a few tokens, filled up with 0.
+  std::vector<uint32_t> rows(4000, 0);
+  for (size_t i = 0; i < rows.size(); i += 51)
+    rows[i] = 205, rows[i + 1] = 306, rows[i + 2] = 407;
+  expect(open(bytesOf<uint16_t>(rows), 70000), "as in a file of 16-bit tokens; give --data-dtype uint16");
+  EXPECT_EQ(open(bytesOf<uint16_t>(rows), 600), "");
+  EXPECT_EQ(open(bytesOf<uint32_t>(rows), 70000), "");
+  expect(open(bytesOf<uint32_t>(rows), 600), "give --data-dtype uint32");
 }
 
 TEST_F(TokenDescriptions, SayTheType) {
