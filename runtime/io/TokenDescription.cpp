@@ -1,15 +1,19 @@
 #include "par/io/TokenDescription.h"
 
 #include "io/JsonNode.h"
+#include "io/ParseJson.h"
 #include "par/io/Files.h"
 #include "par/io/JsonText.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace par::io {
 
 static constexpr char writer[] = "par-data";
 static constexpr int64_t formatVersion = 1;
+/// What every description says, without blanks.
+static constexpr char ownMark[] = "\"written_by\":\"par-data\"";
 
 std::string descriptionFile(const std::string &tokens) { return tokens + ".json"; }
 
@@ -32,6 +36,24 @@ std::string toJson(const TokenDescription &description) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+/// What contradicts itself was changed by somebody.
+static void checkValues(const TokenDescription &about, const JsonNode &root) {
+  auto atMost = [&](const char *name, int64_t value, const char *other, int64_t most) {
+    if (value > most)
+      root[name].fail("is " + std::to_string(value) + ", but " + other + " is " + std::to_string(most));
+  };
+  atMost("targets", about.targets, "tokens", about.tokens);
+  atMost("tokens", about.tokens, "bytes", about.bytes);
+  if (about.tokens == 0)
+    return;
+  atMost("end_token", about.endToken, "largest_id", about.largest);
+  if (about.largest >= about.vocabulary)
+    root["largest_id"].fail("is " + std::to_string(about.largest) + ", but vocabulary is " +
+                            std::to_string(about.vocabulary));
+  if (about.type == "uint16" && about.largest > 0xFFFF)
+    root["largest_id"].fail("is " + std::to_string(about.largest) + ", but type is uint16");
+}
+
 static TokenDescription parse(const JsonNode &root) {
   if (int64_t version = root["version"].integer(); version != formatVersion)
     root["version"].fail("is " + std::to_string(version) + ", this par reads " +
@@ -50,44 +72,76 @@ static TokenDescription parse(const JsonNode &root) {
   if (root.has("roles"))
     for (const auto &[role, count] : root["roles"].byName())
       description.roles[role] = count.integer();
+  checkValues(description, root);
   return description;
 }
 
-/// Whether a file's content is a description, readable or not: a damaged one still names its writer.
-static bool isDescription(const std::string &content, const JsonNode::Json &json) {
-  if (json.is_object())
-    return json.value("written_by", JsonNode::Json()) == writer;
-  return json.is_discarded() && content.find("\"written_by\": \"" + std::string(writer)) != std::string::npos;
+namespace {
+/// The file that stands where a description is looked for.
+struct Found {
+  bool isOwn = false; ///< whether par-data wrote it, readable or not
+  std::string damage; ///< what is wrong with one of its own, if anything is
+  JsonNode::Json json;
+};
+} // namespace
+
+/// Without blanks and what editors add to a text: a mark of its encoding, bytes that are 0.
+static std::string lettersOf(std::string_view text) {
+  std::string letters;
+  for (char letter : text)
+    if (static_cast<unsigned char>(letter) > ' ' && !std::strchr("\xEF\xBB\xBF\xFF\xFE", letter))
+      letters += letter;
+  return letters;
 }
 
-static Status readOwn(const std::string &path, JsonNode::Json &json, bool &isOwn) {
-  isOwn = false;
-  constexpr int64_t longest = 1 << 20;
-  if (int64_t size = fileSize(path); size < 0 || size > longest)
+/// Whether a text begins as par-data's do, or breaks off before it could.
+static bool beginsAsOwn(std::string_view begin) {
+  std::string own = std::string("{") + ownMark, letters = lettersOf(begin);
+  return letters.substr(0, own.size()) == own.substr(0, letters.size());
+}
+
+/// A description may be long, as conversations may have any number of roles; other files need not be read.
+static Status readOwn(const std::string &path, Found &found) {
+  constexpr size_t beginBytes = 256;
+  constexpr int64_t othersAtMost = 1 << 20;
+  if (fileSize(path) < 0)
     return {};
-  std::string content;
-  PAR_TRY(readFile(path, content));
-  if (!checkDepth(path, content).ok()) // par-data writes no such file
+  MappedFile file;
+  PAR_TRY(file.open(path));
+  std::string_view content(reinterpret_cast<const char *>(file.data()), file.size());
+  bool begins = beginsAsOwn(content.substr(0, beginBytes));
+  if (!begins && int64_t(content.size()) > othersAtMost)
     return {};
-  json = JsonNode::Json::parse(content, nullptr, /*allow_exceptions=*/false);
-  isOwn = isDescription(content, json);
+  std::string twice;
+  bool isFlat = checkDepth(path, content).ok(); // par-data writes no other
+  found.json = isFlat ? parseJson(content, twice) : JsonNode::Json(JsonNode::Json::value_t::discarded);
+  if (found.json.is_discarded()) {
+    found.isOwn = begins || lettersOf(content).find(ownMark) != std::string::npos;
+    found.damage = "it is no JSON";
+    return {};
+  }
+  found.isOwn = found.json.is_object() && found.json.value("written_by", JsonNode::Json()) == writer;
+  found.damage = twice.empty() ? "" : "it has \"" + twice + "\" twice";
   return {};
 }
 
-Status readDescription(const std::string &tokens, std::optional<TokenDescription> &found) {
-  found.reset();
+Status readDescription(const std::string &tokens, std::optional<TokenDescription> &about) {
+  about.reset();
   std::string path = descriptionFile(tokens);
-  JsonNode::Json json;
-  bool isOwn;
-  PAR_TRY(readOwn(path, json, isOwn));
-  if (!isOwn)
+  Found found;
+  PAR_TRY(readOwn(path, found));
+  if (!found.isOwn)
     return {};
   try {
-    found = parse(JsonNode(json, ""));
+    if (found.damage.empty())
+      about = parse(JsonNode(found.json, ""));
   } catch (const JsonError &error) {
-    return Status::error(path + ": is damaged (" + error.what() + "); write the tokens again with par-data");
+    found.damage = error.what();
   }
-  return {};
+  return found.damage.empty() ? Status()
+                              : Status::error(path + ": is damaged (" + found.damage +
+                                              "); write the tokens again with par-data, or remove it: then "
+                                              "the type is guessed");
 }
 
 Status checkDescribable(const std::string &tokens) {
@@ -97,12 +151,11 @@ Status checkDescribable(const std::string &tokens) {
                          " would have this name; move it away or give -o another name");
   if (fileSize(path) < 0)
     return {};
-  JsonNode::Json json;
-  bool isOwn;
-  PAR_TRY(readOwn(path, json, isOwn));
-  return isOwn ? Status()
-               : Status::error(path + ": is no description that par-data wrote, and that of " + tokens +
-                               " would replace it; move it away or give -o another name");
+  Found found;
+  PAR_TRY(readOwn(path, found));
+  return found.isOwn ? Status()
+                     : Status::error(path + ": is no description that par-data wrote, and that of " + tokens +
+                                     " would replace it; move it away or give -o another name");
 }
 
 void EndsHash::add(std::string_view bytes) {

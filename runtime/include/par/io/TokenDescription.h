@@ -26,7 +26,8 @@ struct TokenDescription {
 /// "FILE.json"
 std::string descriptionFile(const std::string &tokens);
 std::string toJson(const TokenDescription &description);
-/// Finds nothing where there is no such file, or one that par-data did not write.
+/// Finds nothing where there is no such file, or one that par-data did not write. Fails where one of its own
+/// is damaged or contradicts itself: what it said of the tokens would be guessed then.
 Status readDescription(const std::string &tokens, std::optional<TokenDescription> &found);
 /// Fails where a file has the description's name and is none: it is somebody's and stays.
 Status checkDescribable(const std::string &tokens);

@@ -223,7 +223,7 @@ TEST_F(TokenDescriptions, AreOfTheModelsTokenizer) {
 
 TEST_F(TokenDescriptions, FilesOfOthersAreNone) {
   std::string bytes = bytesOf<uint16_t>(ids(40, 600));
-  for (const char *text : {"", "{}", "[1]", "{\"written_by\": \"me\"}", "not JSON", "{\"bytes\": 3}"}) {
+  for (const char *text : {"{}", "[1]", "{\"written_by\": \"me\"}", "not JSON", "{\"bytes\": 3}"}) {
     writeText(folder / "x.bin.json", text);
     EXPECT_EQ(open(bytes, 600), "") << text;
     expect(checkDescribable(folder / "x.bin").message(), "x.bin.json: is no description that par-data wrote");
@@ -231,8 +231,6 @@ TEST_F(TokenDescriptions, FilesOfOthersAreNone) {
   describe(of(bytes, "uint16", 40));
   EXPECT_EQ(checkDescribable(folder / "x.bin").message(), "");
   std::string good = readText(folder / "x.bin.json");
-  writeText(folder / "x.bin.json", good.substr(0, good.size() / 2));
-  EXPECT_NE(open(bytes, 600), "");
   json changed = json::parse(good);
   changed["tokens"] = -1;
   writeText(folder / "x.bin.json", changed.dump());
@@ -240,6 +238,58 @@ TEST_F(TokenDescriptions, FilesOfOthersAreNone) {
   changed["tokens"] = 40, changed["version"] = 2;
   writeText(folder / "x.bin.json", changed.dump());
   expect(open(bytes, 600), "version: is 2, this par reads 1");
+}
+
+/// Data whose description was cut off would be read as their bytes look.
+TEST_F(TokenDescriptions, DamagedOnesAreRefused) {
+  std::string bytes = bytesOf<uint16_t>(ids(40, 600));
+  TokenDescription about = of(bytes, "uint16", 40);
+  describe(about);
+  std::string good = readText(folder / "x.bin.json"), wide;
+  for (char letter : good)
+    wide += {letter, '\0'};
+  for (const std::string &text : {std::string(), good.substr(0, 1), good.substr(0, 10), good.substr(0, 40),
+                                  good.substr(0, good.size() / 2), good.substr(0, good.size() - 3),
+                                  std::string("\n"), "{\"x\": }" + good, "\xFF\xFE" + wide, good + good,
+                                  std::string(10, '\0') + good, "\xEF\xBB\xBF" + good.substr(0, 100)}) {
+    writeText(folder / "x.bin.json", text);
+    expect(open(bytes, 600),
+           "x.bin.json: is damaged (it is no JSON); write the tokens again with par-data, or");
+    EXPECT_EQ(checkDescribable(folder / "x.bin").message(), "");
+  }
+  writeText(folder / "x.bin.json", "\xEF\xBB\xBF" + good);
+  EXPECT_EQ(open(bytes, 600), "");
+  writeText(folder / "x.bin.json", "{\"tokens\": 40," + good.substr(1));
+  expect(open(bytes, 600), "x.bin.json: is damaged (it has \"tokens\" twice); write");
+  // Conversations may have any number of roles.
+  for (int i = 0; i < 100000; ++i)
+    about.roles["role " + std::to_string(i)] = i;
+  describe(about);
+  EXPECT_GT(readText(folder / "x.bin.json").size(), 1u << 20);
+  expect(open(bytes + bytes, 600), "x.bin: has 160 bytes, but ");
+  EXPECT_EQ(open(bytes, 600), "");
+  EXPECT_EQ(checkDescribable(folder / "x.bin").message(), "");
+}
+
+TEST_F(TokenDescriptions, ContradictionsAreRefused) {
+  std::string bytes = bytesOf<uint16_t>(ids(40, 600));
+  TokenDescription about = of(bytes, "uint16", 40);
+  describe(about);
+  json good = json::parse(readText(folder / "x.bin.json"));
+  for (auto [name, value, message] : {std::tuple("targets", 41, "targets: is 41, but tokens is 40"),
+                                      {"tokens", 81, "tokens: is 81, but bytes is 80"},
+                                      {"end_token", 600, "end_token: is 600, but largest_id is 599"},
+                                      {"largest_id", 600, "largest_id: is 600, but vocabulary is 600"},
+                                      {"vocabulary", 599, "largest_id: is 599, but vocabulary is 599"},
+                                      {"largest_id", -1, "largest_id: is -1, expected an integer"}}) {
+    json changed = good;
+    changed[name] = value;
+    writeText(folder / "x.bin.json", changed.dump());
+    expect(open(bytes, 600), "x.bin.json: is damaged (" + std::string(message));
+  }
+  good["vocabulary"] = 100000, good["largest_id"] = 65536;
+  writeText(folder / "x.bin.json", good.dump());
+  expect(open(bytes, 100000), "is damaged (largest_id: is 65536, but type is uint16)");
 }
 
 /// Data of which nothing is a target would train without a word.
