@@ -1,21 +1,23 @@
 #include "par/io/OtherWeights.h"
 
-#include "par/io/Files.h"
+#include "OtherKinds.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <functional>
-#include <initializer_list>
-#include <set>
 
 namespace par::io {
 
 using std::string_view;
-namespace fs = std::filesystem;
 
 static const char withTransformers[] =
     "AutoModelForCausalLM.from_pretrained(DIR).save_pretrained(NEW_DIR) of Transformers";
 static const char withTorch[] = "safetensors.torch.save_file(torch.load(FILE, weights_only=True), NEW_FILE)";
+
+bool endsInAnyCase(string_view text, string_view end) {
+  auto lower = [](char letter) { return letter >= 'A' && letter <= 'Z' ? char(letter - 'A' + 'a') : letter; };
+  return text.size() >= end.size() &&
+         std::equal(end.begin(), end.end(), text.end() - std::ptrdiff_t(end.size()),
+                    [&](char a, char b) { return lower(a) == lower(b); });
+}
 
 static bool starts(string_view text, string_view begin) { return text.substr(0, begin.size()) == begin; }
 static bool ends(string_view text, string_view end) {
@@ -76,13 +78,9 @@ static bool isOnnx(string_view begin) {
 
 static std::string archive() { return "is a compressed archive; unpack it, and give what is in it"; }
 
-static std::string zip(const std::string &name, string_view begin) {
+static std::string zip(string_view begin) {
   if (ends(firstMember(begin), ".npy"))
     return numpy();
-  if (ends(name, ".distcp"))
-    return "is one of the files of a folder of torch.distributed.checkpoint; give that folder, and read what "
-           "is "
-           "said of it";
   string_view member = firstMember(begin);
   bool isTorch = ends(member, "data.pkl") || member.find("/data/") != string_view::npos ||
                  ends(member, "/.format_version") || ends(member, "/byteorder") || ends(member, "/version");
@@ -95,15 +93,29 @@ static std::string json(string_view begin) {
   return "is a text in JSON and holds no weights; give the model's folder, or its safetensors file";
 }
 
+/// Files that are one of many of a checkpoint, and say little by their bytes.
+static std::string partOfCheckpoint(string_view name) {
+  name.remove_prefix(name.rfind('/') + 1); // npos + 1 is 0
+  if (ends(name, ".distcp") || name == ".metadata")
+    return "is one of the files of a folder of torch.distributed.checkpoint; give that folder, and read what "
+           "is said of it";
+  if (name == "latest" || name == "latest_universal" || name == "latest_checkpointed_iteration.txt")
+    return "only says which checkpoint of DeepSpeed or Megatron is the last one; give its folder, and read "
+           "what is said of it";
+  return "";
+}
+
 std::string otherWeightsFile(const std::string &name, string_view begin) {
   constexpr string_view longHeader("{", 1);
   if (begin.substr(std::min<size_t>(8, begin.size()), 1) == longHeader && begin[0] != '{')
     return ""; // a safetensors file that is damaged
+  if (std::string part = partOfCheckpoint(name); !part.empty())
+    return part;
   for (const char *magic : {"GGUF", "FUGG", "ggjt", "tjgg", "lmgg", "fmgg"})
     if (starts(begin, magic))
       return gguf();
   if (starts(begin, "PK\3\4"))
-    return zip(name, begin);
+    return zip(begin);
   if (starts(begin, "\x89HDF\r\n"))
     return foreignFramework("TensorFlow or Keras (HDF5)", "from_tf=True");
   if (starts(begin, "\x93NUMPY"))
@@ -120,7 +132,7 @@ std::string otherWeightsFile(const std::string &name, string_view begin) {
     return pickle();
   if (isMessagePack(begin))
     return foreignFramework("Flax (MessagePack)", "from_flax=True");
-  if (isOnnx(begin) || ends(name, ".onnx"))
+  if (isOnnx(begin) || endsInAnyCase(name, ".onnx"))
     return onnx();
   size_t text = begin.find_first_not_of(" \t\r\n");
   string_view rest = text == string_view::npos ? string_view() : begin.substr(text);
@@ -133,99 +145,7 @@ std::string otherWeightsFile(const std::string &name, string_view begin) {
   return "";
 }
 
-namespace {
-/// Names in a folder, without those of its subfolders.
-class Names {
-public:
-  explicit Names(const std::string &folder) {
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-      all.insert(entry->path().filename().string());
-  }
-  bool has(const std::string &name) const { return all.count(name) != 0; }
-  std::string find(const std::function<bool(const std::string &)> &isIt) const {
-    auto found = std::find_if(all.begin(), all.end(), isIt);
-    return found == all.end() ? "" : *found;
-  }
-  std::string ending(string_view end) const {
-    return find([&](const std::string &name) { return ends(name, end); });
-  }
-  std::string beginning(string_view begin) const {
-    return find([&](const std::string &name) { return starts(name, begin); });
-  }
-
-private:
-  std::set<std::string> all;
-};
-} // namespace
-
-std::string adapterOf(const std::string &folder) {
-  Names names(folder);
-  if (!names.has("adapter_config.json") && names.beginning("adapter_model.").empty())
-    return "";
-  return "holds an adapter (LoRA and its kin: adapter_config.json), and no model of its own; merge it into "
-         "its model "
-         "with PEFT: "
-         "AutoPeftModelForCausalLM.from_pretrained(DIR).merge_and_unload().save_pretrained(NEW_DIR)";
-}
-
-static std::string beginOf(const std::string &path) {
-  MappedFile file;
-  if (!file.open(path).ok())
-    return "";
-  return {reinterpret_cast<const char *>(file.data()), std::min<size_t>(file.size(), 4096)};
-}
-
-static bool isDeepSpeed(const std::string &folder, const Names &names) {
-  auto hasStates = [](const Names &some) {
-    return !some.ending("_model_states.pt").empty() || !some.ending("_optim_states.pt").empty();
-  };
-  std::string step = names.beginning("global_step");
-  return names.has("zero_to_fp32.py") || hasStates(names) ||
-         (!step.empty() && hasStates(Names(folder + "/" + step)));
-}
-
-static bool isMegatron(const Names &names) {
-  return names.has("latest_checkpointed_iteration.txt") || !names.beginning("mp_rank_").empty();
-}
-
-static bool isDistributed(const std::string &folder, const Names &names) {
-  std::string inner = names.beginning("pytorch_model_fsdp");
-  return !names.ending(".distcp").empty() || (!inner.empty() && isFolder(folder + "/" + inner));
-}
-
-static std::string trainersFolder(const std::string &folder, const Names &names) {
-  if (isDeepSpeed(folder, names))
-    return "holds a checkpoint of DeepSpeed, whose ranks have a part of the weights each; join them with its "
-           "own script: python zero_to_fp32.py DIR NEW_DIR --safe_serialization";
-  if (isMegatron(names))
-    return "holds a checkpoint of Megatron; convert it to Transformers' form with Megatron Bridge, or with "
-           "tools/checkpoint/convert.py of Megatron-LM";
-  if (isDistributed(folder, names))
-    return "holds a checkpoint of torch.distributed.checkpoint (.distcp, also Megatron's and FSDP's); join "
-           "it with python -m torch.distributed.checkpoint.format_utils dcp_to_torch DIR FILE "
-           "(dcp_to_torch_save in Python), or of FSDP with accelerate merge-weights DIR NEW_DIR, and save "
-           "the "
-           "tensors with safetensors.torch.save_file";
-  return "";
-}
-
-static std::string pickledFolder(const Names &names) {
-  for (const char *pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
-    if (names.has(pickled))
-      return std::string("has its weights as ") + pickled +
-             ", which only Python reads; convert them with Transformers: "
-             "AutoModelForCausalLM.from_pretrained(DIR).save_pretrained(NEW_DIR)";
-  if (!names.beginning("consolidated.").empty() || names.has("params.json"))
-    return "holds a model in Meta's or Mistral's own form; convert it with Transformers' script for the "
-           "model, or "
-           "download it in Transformers' form";
-  return "";
-}
-
-/// Files of other kinds, by what they are called. Tokens and much else are .bin, too, so there its bytes
-/// decide.
-static std::string foreignFile(const std::string &folder, const Names &names) {
+std::string kindByEnding(string_view name) {
   struct Kind {
     const char *ending;
     std::string (*text)();
@@ -241,50 +161,9 @@ static std::string foreignFile(const std::string &folder, const Names &names) {
       {".ckpt", pickle},
   };
   for (const Kind &kind : kinds)
-    if (std::string name = names.ending(kind.ending); !name.empty())
-      return "has no safetensors; its " + name + " " + kind.text();
-  std::string name = names.ending(".bin");
-  std::string kind = name.empty() ? "" : otherWeightsFile(name, beginOf(folder + "/" + name));
-  return kind.empty() ? "" : "has no safetensors; its " + name + " " + kind;
-}
-
-static std::string looseSafetensors(const Names &names) {
-  std::string one = names.ending(".safetensors");
-  std::string another =
-      names.find([&](const std::string &name) { return ends(name, ".safetensors") && name != one; });
-  if (one.empty())
-    return "";
-  if (another.empty() && one.find("-of-") == std::string::npos)
-    return "has no model.safetensors, but " + one + "; give that file";
-  return "has parts of a model (" + one +
-         "), but no model.safetensors.index.json, which says what is in which; fetch "
-         "that, too";
-}
-
-static std::string cacheFolder(const std::string &folder, const Names &names) {
-  if (!names.has("snapshots"))
-    return "";
-  std::string snapshot = Names(folder + "/snapshots").beginning("");
-  return "is a folder of Hugging Face's cache; give the model within it: " + folder + "/snapshots/" +
-         snapshot;
-}
-
-static std::string firstOf(std::initializer_list<std::string> texts) {
-  for (const std::string &text : texts)
-    if (!text.empty())
-      return text;
+    if (endsInAnyCase(name, kind.ending))
+      return kind.text();
   return "";
-}
-
-std::string otherModelFolder(const std::string &folder) {
-  Names names(folder);
-  return firstOf(
-      {adapterOf(folder), trainersFolder(folder, names), pickledFolder(names), cacheFolder(folder, names)});
-}
-
-std::string otherWeightsFolder(const std::string &folder) {
-  Names names(folder);
-  return firstOf({otherModelFolder(folder), looseSafetensors(names), foreignFile(folder, names)});
 }
 
 } // namespace par::io

@@ -44,16 +44,32 @@ const char quantised[] =
     "them with Transformers: AutoModelForCausalLM.from_pretrained(DIR).dequantize()"
     ".save_pretrained(NEW_DIR)";
 
+const char adapterTensor[] =
+    "belongs to an adapter (LoRA and its kin), which is not read; merge it into its model with PEFT: "
+    "AutoPeftModelForCausalLM.from_pretrained(DIR).merge_and_unload().save_pretrained(NEW_DIR)";
+
+/// Of PEFT's adapters, MLX's (lora_a), and those for pictures (lora_down).
+static bool isOfAdapter(const std::string &name) {
+  for (size_t begin = 0, end; begin < name.size(); begin = end + 1) {
+    end = std::min(name.find('.', begin), name.size());
+    std::string part = name.substr(begin, end - begin);
+    for (const char *first : {"lora_", "ia3_", "hada_", "lokr_", "oft_", "vera_lambda_"})
+      if (part.rfind(first, 0) == 0)
+        return true;
+    if (part == "base_layer")
+      return true;
+  }
+  return false;
+}
+
 std::string kindByName(const std::string &name) {
   // GPTQ and AWQ, compressed-tensors, FP8, LLM.int8, bitsandbytes, MXFP4.
   for (const char *suffix : {".qweight", ".qzeros", ".scales", ".weight_packed", ".weight_scale",
                              ".weight_scale_inv", ".SCB", ".weight.absmax", ".weight.quant_map", "_blocks"})
     if (endsWith(name, suffix))
       return quantised;
-  for (const char *part : {".lora_A.", ".lora_B.", ".lora_embedding_", ".base_layer."})
-    if (name.find(part) != std::string::npos)
-      return "belongs to a LoRA adapter, which is not read; merge it into its model with PEFT: "
-             "AutoPeftModelForCausalLM.from_pretrained(DIR).merge_and_unload().save_pretrained(NEW_DIR)";
+  if (isOfAdapter(name))
+    return adapterTensor;
   if (name == "tok_embeddings.weight")
     return "is a name of Meta's and Mistral's own files, which are not read; convert them with Transformers' "
            "script for the model, or give the model in Transformers' form";

@@ -18,8 +18,8 @@ bool isBuffer(const std::string &plain);
 /// or nothing.
 std::string kindByName(const std::string &name);
 
-/// What to do with quantised weights.
-extern const char quantised[];
+/// What to do with quantised weights, and what is said of an adapter's.
+extern const char quantised[], adapterTensor[];
 
 /// That of the names which is nearest to the wanted one: whose last parts, between dots, are the same, and of
 /// these the one with the fewest other letters; null where there are none.

@@ -111,10 +111,19 @@ Status Weights::open(const std::string &path) {
   return {};
 }
 
+/// Adapters that name their tensors as their model does are known by their file's name.
+static bool isAdapterFile(const std::string &path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  return name == "adapter_model.safetensors" || name == "adapters.safetensors";
+}
+
 Status Weights::checkKind() const {
   for (const auto &item : found)
     if (std::string kind = kindByName(item.second.entry->name); !kind.empty())
       return Status::error(item.second.file->path() + ": " + text(*item.second.entry) + ": " + kind);
+  for (const auto &file : files)
+    if (isAdapterFile(file->path()))
+      return Status::error(file->path() + ": by its name it " + adapterTensor);
   return {};
 }
 

@@ -211,9 +211,18 @@ TEST(WeightNames, OtherKindsOfTensorsAreNamed) {
                             {"model.layers.0.q_proj.scales", "quantised weights are not read"},
                             {"model.layers.0.q_proj.weight_scale", "dequantize()"},
                             {"base_model.model.model.layers.0.q_proj.lora_A.weight", "merge_and_unload()"},
+                            {"model.layers.0.q_proj.lora_a", "merge_and_unload()"},
+                            {"base_model.model.q_proj.lora_magnitude_vector", "merge_and_unload()"},
+                            {"base_model.model.layers.0.mlp.ia3_l", "merge_and_unload()"},
+                            {"model.layers.0.q_proj.hada_w1_a", "merge_and_unload()"},
+                            {"lora_te_encoder_layers_0_fc1.lora_down.weight", "belongs to an adapter"},
                             {"tok_embeddings.weight", "Meta's and Mistral's own files"}}) {
     writeTensors(folder / "x", {{{name, {1}}, {1}}});
     expectPart(reading(folder / "x", {{"a", {1}}}), part);
+  }
+  for (const char *name : {"adapter_model.safetensors", "adapters.safetensors"}) {
+    writeTensors(folder / name, {{{"a", {1}}, {1}}});
+    expectPart(reading(folder / name, {{"a", {1}}}), "by its name it belongs to an adapter");
   }
   for (const char *type : {"I8", "U8", "F8_E4M3", "F8_E5M2"}) {
     writeText(folder / "x",
@@ -289,6 +298,24 @@ TEST(OtherWeights, DamageIsNoOtherKind) {
   }
 }
 
+/// What stands for nothing by its bytes is known by its name.
+TEST(OtherWeights, PartsOfCheckpointsAreKnownByTheirNames) {
+  TemporaryFolder folder;
+  for (const char *name : {"__0_0.distcp", ".metadata"})
+    for (const std::string &content :
+         {std::string(), std::string(100, '\0'), std::string("PK\3\4 and more")}) {
+      writeText(folder / name, content);
+      expectPart(opening(folder / name),
+                 "is one of the files of a folder of torch.distributed.checkpoint; give");
+    }
+  for (const char *name : {"latest", "latest_universal", "latest_checkpointed_iteration.txt"}) {
+    writeText(folder / name, "global_step100");
+    expectPart(opening(folder / name), "is the last one; give its folder");
+  }
+  writeTensors(folder / "latest", {{{"a", {1}}, {1}}});
+  EXPECT_EQ(reading(folder / "latest", {{"a", {1}}}), "1 ");
+}
+
 /// Folders of other programs are named, each with the program that makes a model of them.
 TEST(OtherWeights, FoldersAreNamed) {
   struct Row {
@@ -324,12 +351,44 @@ TEST(OtherWeights, FoldersAreNamed) {
             "parts of a model",
             "index.json"},
            {{"finetuned.safetensors", "config.json"}, "but finetuned.safetensors", "give that file"},
+           {{"latest|foo_step\n", "foo_step/bf16_zero_pp_rank_0_mp_rank_00_optim_states.pt"},
+            "DeepSpeed, whose",
+            "zero_to_fp32.py"},
+           {{"latest|global_step5"}, "DeepSpeed", "zero_to_fp32.py"},
+           {{"config.json", "checkpoint-5/latest|x", "checkpoint-5/x/mp_rank_00_model_states.pt"},
+            "has no weights, but its folder checkpoint-5 holds a checkpoint of DeepSpeed",
+            "zero_to_fp32.py"},
+           {{"latest_universal|x"}, "a universal checkpoint of DeepSpeed", "zero_to_fp32.py"},
+           {{"latest|global_step100", "global_step100/layer_00-model_00-model_states.pt"},
+            "DeepSpeed's pipelines",
+            "convert_neox_to_hf.py"},
+           {{"config.json", "iter_0000010/mp_rank_00/model_optim_rng.pt"}, "Megatron", "Megatron Bridge"},
+           {{"iter_0000100/__0_0.distcp", "iter_0000100/common.pt"}, "Megatron", "Megatron Bridge"},
+           {{"__0_0.distcp", "common.pt", ".metadata"}, "Megatron", "Megatron Bridge"},
+           {{"config.json", "step-10/__0_0.distcp", "step-10/.metadata"},
+            "has no weights, but its folder step-10 holds a checkpoint of torch.distributed",
+            "dcp_to_torch"},
+           {{"weights/__0_0.distcp", "context/io.json"}, "a checkpoint of NeMo", "export_ckpt"},
+           {{".metadata", "config.json"}, "but none of its .distcp files", "fetch these"},
+           {{"config.json", "adapter/adapter_config.json", "adapter/adapter_model.safetensors"},
+            "has no weights, but its folder adapter holds an adapter (LoRA",
+            "merge_and_unload()"},
+           {{"checkpoint-90/adapter_config.json", "checkpoint-500/adapter_config.json", "training_args.bin"},
+            "its folder checkpoint-500 holds an adapter (LoRA",
+            "merge_and_unload()"},
+           {{"adapters.safetensors", "adapter_config.json"}, "an adapter of MLX", "mlx_lm.fuse"},
+           {{"config.json", "checkpoint-100/model.safetensors", "checkpoint-90/model.safetensors", "x.pt"},
+            "has no weights, but its folder checkpoint-100 has; give ",
+            "/checkpoint-100"},
+           {{"M.GGUF"}, "its M.GGUF is a GGUF file", "gguf_file="},
            {{"refs/main", "snapshots/0123/model.safetensors"}, "Hugging Face's cache", "/snapshots/0123"},
            {{"train.bin", "config.json"}, "has neither model.safetensors nor", "save_pretrained"}}) {
     TemporaryFolder folder;
-    for (const std::string &name : row.files) {
+    for (const std::string &file : row.files) { // NAME or NAME|CONTENT
+      size_t bar = std::min(file.find('|'), file.size());
+      std::string name = file.substr(0, bar);
       std::filesystem::create_directories(std::filesystem::path(folder / name).parent_path());
-      writeText(folder / name, "");
+      writeText(folder / name, bar == file.size() ? "" : file.substr(bar + 1));
     }
     expectPart(opening(folder.root()), folder.root() + ": ");
     expectPart(opening(folder.root()), row.part);
