@@ -6,8 +6,9 @@
 
 namespace par::io {
 
-/// They end a process unless it says otherwise. SIGXFSZ is not among them: it is ignored, and the write that
-/// a limit of sizes stops fails with a reason. Signals from SIGRTMIN on are handled as these are.
+/// They end a process unless it says otherwise, as par-run does of SIGPIPE. SIGXFSZ is not among them: it is
+/// ignored, and the write that a limit of sizes stops fails with a reason. Signals from SIGRTMIN on are
+/// handled as these are.
 constexpr int endingSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1,   SIGUSR2, SIGPIPE, SIGALRM,
                                  SIGTERM, SIGXCPU, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGSTKFLT};
 /// A fault of the program, which is ended with a core dump.

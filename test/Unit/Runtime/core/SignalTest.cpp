@@ -49,6 +49,18 @@ TEST_F(Signals, Usr1NeverEndsARun) {
   expectPart(run, "nothing was saved");
 }
 
+/// A run does not end for want of a reader.
+TEST_F(Signals, PipeNeverEndsARun) {
+  RunResult run = signalled("--steps 100000000 --metrics " + (folder / "m"), hasMetrics,
+                            "kill -PIPE $!; sleep 0.3; kill -0 $! && echo alive; kill -TERM $!;");
+  expectPart(run, "alive");
+  expectPart(run, "stopped by a signal after step");
+  run = runShell(PAR_RUN " " + package() + " --steps 2000 --log-every 1 --metrics " + (folder / "all") +
+                 " | head -n 1");
+  EXPECT_EQ(run.exitCode, 0);
+  EXPECT_EQ(metricsOf(folder / "all").size(), 2000u);
+}
+
 TEST_F(Signals, HangupSaves) {
   RunResult run =
       signalled("--steps 100000000 --checkpoint " + checkpoints() + " --metrics " + (folder / "m"),
