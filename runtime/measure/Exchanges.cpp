@@ -64,6 +64,13 @@ static MakeRankWork makeCollective(comm::Kind kind, int64_t bytes) {
   };
 }
 
+void startMostThreads() {
+  MakeRankWork make = makeCollective(comm::Kind::all_reduce, 64);
+  measureRanks(4, make);
+  ProductRun product({false, 64, 64, 64});
+  measureRanks(2, make, [&] { product.run(); });
+}
+
 void measureCollectives(Measurement &into) {
   for (comm::Kind kind :
        {comm::Kind::all_reduce, comm::Kind::all_gather, comm::Kind::reduce_scatter, comm::Kind::all_to_all})

@@ -21,6 +21,7 @@ Measurement measureMachine(const ReportPart &report) {
   const std::pair<const char *, void (*)(Measurement &)> parts[] = {
       {"products", measureProducts},       {"kernels", measureKernels},   {"attention", measureAttention},
       {"collectives", measureCollectives}, {"messages", measureMessages}, {"both at once", measureOverlap}};
+  startMostThreads();
   int done = 0;
   for (auto &[name, measure] : parts) {
     report(name, done++, int(std::size(parts)));

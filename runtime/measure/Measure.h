@@ -72,6 +72,10 @@ int64_t getMemoryBytes();
 /// The median of several runs, each of at least some hundredths of a second, of what `body` takes once.
 double measureSeconds(const std::function<void()> &body);
 
+/// Starts as many threads as any part does, so that a limit of them is said at once and not behind minutes of
+/// products. Throws std::runtime_error.
+void startMostThreads();
+
 // Each adds its figures.
 void measureProducts(Measurement &into);
 void measureKernels(Measurement &into);
