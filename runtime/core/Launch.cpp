@@ -1,6 +1,7 @@
 #include "comm/process/Meeting.h"
 #include "core/Error.h"
 #include "core/Launchers.h"
+#include "core/OtherLaunchers.h"
 
 #include <algorithm>
 
@@ -63,7 +64,7 @@ static std::string problemOf(const std::vector<LaunchClaim> &claims, const Launc
   for (const LaunchClaim &claim : claims)
     if (std::string problem = counts ? "" : incompleteness(claim); !problem.empty())
       return problem;
-  return "";
+  return counts && counts->size > 1 ? "" : otherLauncherProblem();
 }
 
 /// "WORLD_SIZE=4", and what it was preferred to: "WORLD_SIZE=4, not OMPI_COMM_WORLD_SIZE=2".
@@ -82,7 +83,7 @@ static std::string describe(const std::vector<LaunchClaim> &claims, const Launch
 /// set them for one process.
 static void readMaster(Launch &launch, const std::vector<LaunchClaim> &claims) {
   bool isOthers = std::any_of(claims.begin(), claims.end(), [&](const LaunchClaim &claim) {
-    return claim.isMarked() && claim.kind != launch.kind;
+    return claim.isMarked() && claim.isComplete() && claim.kind != launch.kind;
   });
   if (isOthers || !variable("MASTER_ADDR") || !variable("MASTER_PORT"))
     return;

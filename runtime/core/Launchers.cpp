@@ -3,6 +3,7 @@
 #include "core/Error.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 
 namespace par::rt {
@@ -28,14 +29,16 @@ const char *variable(const char *name) {
   return value && *value ? value : nullptr;
 }
 
-int number(const char *name, int low, int high) {
+static int64_t wideNumber(const char *name, int64_t low, int64_t high) {
   char *end = nullptr;
-  long value = std::strtol(variable(name), &end, 10);
+  int64_t value = std::strtol(variable(name), &end, 10);
   if (*end || value < low || value > high)
     throw Error(std::string("the launcher's variable ") + name + "=" + variable(name) +
                 " is no number from " + std::to_string(low) + " to " + std::to_string(high));
-  return int(value);
+  return value;
 }
+
+int number(const char *name, int low, int high) { return int(wideNumber(name, low, high)); }
 
 static bool always() { return true; }
 
@@ -46,15 +49,18 @@ static bool isDeepSpeed() { return !isTorchrun() && variable("CROSS_SIZE"); }
 
 static bool isByHand() { return !isTorchrun() && !isDeepSpeed(); }
 
+static bool isNameOfStep(const std::string &id) {
+  return id == "batch" || id == "extern" || id == "interactive" || id == "TBD";
+}
+
 /// srun starts a step. The script of sbatch, and the shell of salloc, are one process with a few of the same
 /// variables: it has no step, or one with a name or a number that no step of srun has.
 static bool isStep() {
-  const char *id = variable("SLURM_STEP_ID") ? variable("SLURM_STEP_ID") : variable("SLURM_STEPID");
-  if (!id)
+  const char *name = variable("SLURM_STEP_ID") ? "SLURM_STEP_ID" : "SLURM_STEPID";
+  if (!variable(name))
     return variable("SLURM_STEP_NUM_TASKS");
-  char *end = nullptr;
-  constexpr unsigned long long firstReserved = 0xfffffff0;
-  return std::strtoull(id, &end, 10) < firstReserved && !*end;
+  constexpr int64_t firstReserved = 0xfffffff0;
+  return !isNameOfStep(variable(name)) && wideNumber(name, 0, UINT32_MAX) < firstReserved;
 }
 
 static const std::vector<Names> &launchers() {
@@ -120,10 +126,13 @@ static LaunchClaim readClaim(const Names &names) {
     claim.rank = number(names.rank, 0, (claim.size ? claim.size : mostProcesses) - 1);
     claim.names.push_back(names.rank);
   }
+  if (claim.isMarked() && claim.names.empty())
+    claim.names.push_back(names.marks.front());
   claim.unsetting = claim.names;
   if (variable(names.groups)) {
     claim.groups = number(names.groups, 1, mostProcesses);
-    claim.names.push_back(names.groups);
+    if (claim.names.front() != names.groups)
+      claim.names.push_back(names.groups);
   }
   checkLocal(names, claim);
   for (const char *mark : names.marks)
@@ -149,7 +158,7 @@ std::vector<LaunchClaim> readLaunchClaims() {
   for (const Names &names : launchers()) {
     if (!names.isThere())
       continue;
-    if (LaunchClaim claim = readClaim(names); claim.size || claim.rank >= 0)
+    if (LaunchClaim claim = readClaim(names); !claim.names.empty())
       claims.push_back(std::move(claim));
   }
   dropPmiOfSlurm(claims);

@@ -247,7 +247,7 @@ TEST_F(LaunchVariables, NumbersThatAreNoneAreNamed) {
   LaunchDraws draws(48);
   for (int i = 0; i < 500; ++i) {
     LaunchDraw draw = draws.next();
-    for (const char *name : {"WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE"}) {
+    for (const char *name : {"WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "SLURM_STEP_ID"}) {
       if (!draw.variables.count(name))
         continue;
       for (const char *value : {"-1", "x", "1e3", "99999999999999999999"}) {

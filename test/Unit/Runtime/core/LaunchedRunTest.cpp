@@ -130,3 +130,17 @@ TEST_F(LaunchedRun, ContradictionsAreSaidByEveryRank) {
   EXPECT_EQ(count(result.output, "contradict each other"), 4) << result.output;
   EXPECT_FALSE(std::filesystem::exists(folder / "x"));
 }
+
+/// Processes of launchers that par does not know would each be a whole run, and write the same files.
+TEST_F(LaunchedRun, OtherLaunchersAreRefusedByName) {
+  for (const char *variables : {"SLURM_PROCID=$r SLURM_NTASKS=4 SLURM_JOB_ID=7", "TORCHELASTIC_RUN_ID=x",
+                                "LOCAL_RANK=$r LOCAL_WORLD_SIZE=4", "MPI_LOCALRANKID=$r MPI_LOCALNRANKS=4",
+                                "MV2_COMM_WORLD_RANK=$r MV2_COMM_WORLD_SIZE=4", "PALS_RANKID=$r",
+                                "FLUX_TASK_RANK=$r FLUX_JOB_SIZE=4", "JSM_NAMESPACE_RANK=$r"}) {
+    RunResult result = runEach("1 3", variables, flags);
+    EXPECT_EQ(count(result.output, "code 1"), 2) << variables << "\n" << result.output;
+    EXPECT_EQ(count(result.output, "error: "), 2) << result.output;
+    EXPECT_EQ(count(result.output, ": env -u "), 2) << result.output;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "x"));
+}

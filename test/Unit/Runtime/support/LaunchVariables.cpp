@@ -41,7 +41,19 @@ static const char *const launchVariables[] = {"OMPI_COMM_WORLD_SIZE",
                                               "SLURM_NODELIST",
                                               "SLURM_JOB_NODELIST",
                                               "SLURM_STEP_NODELIST",
-                                              "PAR_SECRET_FILE"};
+                                              "PAR_SECRET_FILE",
+                                              "MV2_COMM_WORLD_RANK",
+                                              "MV2_COMM_WORLD_SIZE",
+                                              "MPI_LOCALRANKID",
+                                              "MPI_LOCALNRANKS",
+                                              "PALS_RANKID",
+                                              "ALPS_APP_PE",
+                                              "FLUX_TASK_RANK",
+                                              "FLUX_JOB_SIZE",
+                                              "JSM_NAMESPACE_RANK",
+                                              "JSM_NAMESPACE_SIZE",
+                                              "HOROVOD_RANK",
+                                              "HOROVOD_SIZE"};
 
 void setOnly(const Variables &variables) {
   for (const char *name : launchVariables)
@@ -112,6 +124,11 @@ struct Process {
     set("SLURM_STEP_NODELIST", machines == 1 ? "step3" : "step[3-8]");
     if (machines > 1)
       set("PAR_SECRET_FILE", "secret");
+  }
+  void flux() { set("FLUX_TASK_RANK", rank()), set("FLUX_JOB_SIZE", size()); }
+  /// What a launcher that par does not know sets; `without` is how to take it away.
+  void refuseOther(const std::string &names, const std::string &without) {
+    refuse({names + " says that this is one of several processes", "MASTER_ADDR", without + " par-run"});
   }
   std::string stepAddress() const { return machines == 1 ? "127.0.0.1" : "step3"; }
 
@@ -290,6 +307,62 @@ const Situation situations[] = {
        p.set("WORLD_SIZE", p.size()), p.master("x");
        p.draw.address = "x";
        p.refuse({"WORLD_SIZE=" + text(p.size()), "set RANK and WORLD_SIZE"});
+     }},
+    {"the mark of torchrun alone",
+     [](Process &p) {
+       p.set("TORCHELASTIC_RUN_ID", "none");
+       p.refuse({"TORCHELASTIC_RUN_ID=none is set", "env -u TORCHELASTIC_RUN_ID par-run"});
+     }},
+    {"the mark of DeepSpeed's launcher alone",
+     [](Process &p) {
+       p.set("CROSS_SIZE", 2), p.refuse({"CROSS_SIZE=2 is set", "env -u CROSS_SIZE par-run"});
+     }},
+    {"numbers within a machine alone",
+     [](Process &p) {
+       p.machines = 1, p.machine = 0, p.perMachine += 1;
+       p.set("LOCAL_RANK", p.local), p.set("LOCAL_WORLD_SIZE", p.perMachine);
+       p.refuseOther(pair("LOCAL_WORLD_SIZE", p.perMachine, "LOCAL_RANK", p.local),
+                     "env -u LOCAL_WORLD_SIZE -u LOCAL_RANK");
+     }},
+    {"a task of srun whose step is not said",
+     [](Process &p) {
+       p.sbatch(), p.set("SLURM_PROCID", p.size() - 1);
+       p.refuseOther("SLURM_PROCID=" + text(p.size() - 1), "env -u SLURM_PROCID");
+     }},
+    {"Flux",
+     [](Process &p) {
+       p.flux();
+       p.refuseOther(pair("FLUX_JOB_SIZE", p.size(), "FLUX_TASK_RANK", p.rank()),
+                     "env -u FLUX_JOB_SIZE -u FLUX_TASK_RANK");
+     }},
+    {"Flux > mpirun of one process each",
+     [](Process &p) {
+       p.flux(), p.mpirun(1, 0, 1);
+       p.draw.address = "127.0.0.1";
+       p.refuse({"FLUX_JOB_SIZE=" + text(p.size()), "env -u FLUX_JOB_SIZE -u FLUX_TASK_RANK par-run"});
+     }},
+    {"Flux > a script that names torchrun's variables",
+     [](Process &p) {
+       p.flux(), p.numbers(p.size(), p.rank()), p.master("node0"), p.followAll(tcp, "node0");
+     }},
+    {"Flux of one task", [](Process &p) { p.set("FLUX_TASK_RANK", 0), p.set("FLUX_JOB_SIZE", 1); }},
+    {"Intel MPI, of which only numbers within a machine are left",
+     [](Process &p) {
+       p.set("MPI_LOCALRANKID", 0), p.set("MPI_LOCALNRANKS", p.size());
+       p.refuseOther(pair("MPI_LOCALNRANKS", p.size(), "MPI_LOCALRANKID", 0),
+                     "env -u MPI_LOCALNRANKS -u MPI_LOCALRANKID");
+     }},
+    {"MVAPICH",
+     [](Process &p) {
+       p.set("MV2_COMM_WORLD_RANK", p.rank()), p.set("MV2_COMM_WORLD_SIZE", p.size());
+       p.refuseOther(pair("MV2_COMM_WORLD_SIZE", p.size(), "MV2_COMM_WORLD_RANK", p.rank()),
+                     "env -u MV2_COMM_WORLD_SIZE -u MV2_COMM_WORLD_RANK");
+     }},
+    {"launchers of which only a rank is known",
+     [](Process &p) {
+       const char *names[] = {"PALS_RANKID", "ALPS_APP_PE", "JSM_NAMESPACE_RANK", "HOROVOD_RANK"};
+       std::string name = names[p.rank() % 4];
+       p.set(name, p.rank()), p.refuseOther(name + "=" + text(p.rank()), "env -u " + name);
      }},
     {"PMIx alone",
      [](Process &p) { p.set("PMIX_RANK", p.rank()), p.refuse({"PMIX_RANK=", "set RANK and WORLD_SIZE"}); }},
