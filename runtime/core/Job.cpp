@@ -108,9 +108,11 @@ int parRunMain(int argc, char **argv) {
   io::installTruncationHandler();
   try {
     Launch launch = findLaunch();
-    quiet = launch.size > 1 && launch.rank != 0; // rank 0 has the same command line
-    if (quiet)
+    if (launch.rank > 0)
       endQuietly();
+    // mpirun gives all the same command line, and shows what rank 0 says. Others may have nobody to speak for
+    // them.
+    quiet = launch.mpi && launch.rank > 0;
     if (std::optional<int> exitCode = parseCommandLine(argc, argv, ownPackage(argv[0]), quiet, options))
       return quiet && *exitCode ? exitQuietly() : *exitCode;
     while (options.package.size() > 1 && options.package.back() == '/')

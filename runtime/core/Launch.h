@@ -40,6 +40,9 @@ Launch meetWithoutMpi(Launch launch);
 /// one.
 std::string firstHost(const std::string &list, bool &isOnly);
 
+/// Whether a text is such a list: names with commas between, and ranges in closed brackets within names.
+bool isHostList(const std::string &list);
+
 /// The same for a process that was told its rank; `size` holds where WORLD_SIZE does not say otherwise.
 /// Throws Error.
 Launch launchByHand(Launch launch, int rank, int size);

@@ -1,6 +1,9 @@
+#include "core/Error.h"
 #include "core/Launchers.h"
+#include "par/config/Message.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 
 namespace par::rt {
@@ -26,6 +29,24 @@ std::string firstHost(const std::string &list, bool &isOnly) {
   return name;
 }
 
+bool isHostList(const std::string &list) {
+  bool isInside = false; // of brackets
+  char before = ',';
+  for (char letter : list + ",") {
+    bool isOfName = std::isalnum(static_cast<unsigned char>(letter)) || letter == '-' || letter == '.' ||
+                    letter == '_' || letter == ',';
+    bool nothingYet = before == ',' || before == '[';
+    bool isEnd = letter == ',' || letter == ']', isRange = isInside && letter == '-';
+    if (letter == '[' ? isInside : letter == ']' ? !isInside : !isOfName)
+      return false;
+    if (((isEnd || isRange) && nothingYet) || (isInside && isEnd && before == '-'))
+      return false;
+    isInside = letter == '[' || (isInside && letter != ']');
+    before = letter;
+  }
+  return !isInside;
+}
+
 /// The same for all processes of a job, and below the ports that systems give away.
 static int portOf(const std::string &job) {
   uint32_t hash = 2166136261u; // FNV-1a
@@ -34,20 +55,30 @@ static int portOf(const std::string &job) {
   return 20000 + int(hash % 10000);
 }
 
-static std::string firstOf(std::initializer_list<const char *> names) {
-  for (const char *name : names)
-    if (variable(name))
-      return variable(name);
-  return "";
+/// The first of the variables that is set, or null.
+static const char *firstSet(std::initializer_list<const char *> names) {
+  auto set = std::find_if(names.begin(), names.end(), variable);
+  return set == names.end() ? nullptr : *set;
+}
+
+static std::string valueOf(const char *name) { return name ? variable(name) : ""; }
+
+/// The variable with the machines of the step, or null. Throws Error where it holds no list.
+static const char *findNodes() {
+  const char *name = firstSet({"SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST"});
+  if (name && !isHostList(variable(name)))
+    throw Error(std::string("the launcher's variable ") + name + "=" + config::shortened(variable(name)) +
+                " is no list of machines as Slurm writes them, node[1-3],other; let srun set it, or name the "
+                "machine of rank 0 in MASTER_ADDR and a port in MASTER_PORT");
+  return name;
 }
 
 /// Rank 0 is on the first machine of its step. Where that is the only one, nobody outside needs to reach it.
 static void meetInStep(Launch &launch) {
-  std::string nodes = firstOf({"SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST"});
-  std::string job = firstOf({"SLURM_JOB_ID", "SLURM_JOBID"}),
-              step = firstOf({"SLURM_STEP_ID", "SLURM_STEPID"});
+  std::string job = valueOf(firstSet({"SLURM_JOB_ID", "SLURM_JOBID"})),
+              step = valueOf(firstSet({"SLURM_STEP_ID", "SLURM_STEPID"}));
   bool isOnly = false;
-  std::string host = firstHost(nodes, isOnly);
+  std::string host = firstHost(valueOf(findNodes()), isOnly);
   if (host.empty() || job.empty())
     return;
   launch.address = isOnly ? "127.0.0.1" : host;

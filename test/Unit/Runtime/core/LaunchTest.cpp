@@ -171,6 +171,12 @@ TEST_F(LaunchVariables, ListsOfHosts) {
     EXPECT_EQ(firstHost(row.list, isOnly), row.first);
     EXPECT_EQ(isOnly, row.isOnly) << row.list;
   }
+  for (const char *list : {"node[07-09,12],other", "a,b", "n[4]", "rack[1-2]n[03-04]", "r[1]n[03-04]-ib",
+                           "n[1-2].example.org,m", "node[1-1000000000000]"})
+    EXPECT_TRUE(isHostList(list)) << list;
+  for (const char *list : {"node[[[1-3", "n[", "n]", "n[]", "n[1", "n[1,]", "n[-3]", "n[1-]", "n[1]]", "a,,b",
+                           "a,", ",", "a b", "a;b", "$(a)", "n[1[2]]"})
+    EXPECT_FALSE(isHostList(list)) << list;
 }
 
 /// Hosts need no MPI where the launcher's variables say where rank 0 is.
@@ -192,6 +198,9 @@ TEST_F(LaunchVariables, HostsMeetWithoutMpi) {
   slurm["SLURM_STEP_ID"] = "1";
   EXPECT_NE(meeting(slurm).port, port);
   EXPECT_EQ(chooseTransport(meeting(slurm), TransportKind::nccl), TransportKind::tcp);
+  slurm["SLURM_STEP_NODELIST"] = "node[[[1-3";
+  EXPECT_THROW(meeting(slurm), Error);
+  EXPECT_EQ(meeting(together(slurm, {{"MASTER_ADDR", "x"}, {"MASTER_PORT", "5"}})).address, "x");
   slurm["SLURM_STEP_NODELIST"] = "node07"; // nobody outside needs to reach it
   EXPECT_EQ(meeting(slurm).address, "127.0.0.1");
   EXPECT_EQ(meeting(together(slurm, {{"MASTER_ADDR", "x"}, {"MASTER_PORT", "5"}})).address, "x");

@@ -131,6 +131,30 @@ TEST_F(LaunchedRun, ContradictionsAreSaidByEveryRank) {
   EXPECT_FALSE(std::filesystem::exists(folder / "x"));
 }
 
+/// Whoever finds no others has nobody to speak for it.
+TEST_F(LaunchedRun, WhatVariablesLackIsSaidByEveryRank) {
+  struct Row {
+    const char *variables, *part;
+  };
+  const std::string step = "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=$r SLURM_STEP_NUM_TASKS=4 ";
+  for (Row row :
+       {Row{"SLURM_STEP_NODELIST=a,b", "need a secret that all of them know"},
+        Row{"SLURM_STEP_NODELIST='n[1-1000000000000]'", "need a secret that all of them know"},
+        Row{"SLURM_STEP_NODELIST='node[[[1-3'",
+            "variable SLURM_STEP_NODELIST=node[[[1-3 is no list of machines"},
+        Row{"SLURM_STEP_ID=x", "variable SLURM_STEP_ID=x is no number"},
+        Row{"-u SLURM_STEP_ID RANK=$r WORLD_SIZE=4", "but not where rank 0 is"},
+        Row{"-u SLURM_STEP_ID RANK=$r WORLD_SIZE=4 TORCHELASTIC_RUN_ID=x", "but not where rank 0 is"}}) {
+    bool isOfStep = row.variables[0] != '-';
+    RunResult result = runEach("0 1 3", isOfStep ? step + row.variables : row.variables, flags);
+    EXPECT_EQ(count(result.output, "code 1"), 3) << result.output;
+    EXPECT_EQ(count(result.output, "error: "), 3) << result.output;
+    EXPECT_EQ(count(result.output, row.part), 3) << result.output;
+  }
+  RunResult wrong = runEach("0 1 3", "RANK=$r WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=1", "--step 3");
+  EXPECT_EQ(count(wrong.output, "error: unknown flag --step;"), 3) << wrong.output;
+}
+
 /// Processes of launchers that par does not know would each be a whole run, and write the same files.
 TEST_F(LaunchedRun, OtherLaunchersAreRefusedByName) {
   for (const char *variables : {"SLURM_PROCID=$r SLURM_NTASKS=4 SLURM_JOB_ID=7", "TORCHELASTIC_RUN_ID=x",
