@@ -73,8 +73,8 @@ std::string sizeProblem(const std::string &package, int ranks, int processes, co
   if (ranks == processes)
     return "";
   return package + ": was compiled for " + std::to_string(ranks) + " ranks, but " +
-         std::to_string(processes) + " processes were started (" + by + "); start " + std::to_string(ranks) +
-         ", or compile for this --mesh";
+         std::to_string(processes) + (processes == 1 ? " process was" : " processes were") + " started (" +
+         by + "); start " + std::to_string(ranks) + ", or compile for this --mesh";
 }
 
 std::string conflict(const std::vector<Introduction> &all, const std::string &package,

@@ -128,6 +128,15 @@ static int runAgreed(const RunOptions &options, comm::ProcessWorld &world, const
   return exitCode;
 }
 
+/// Each process of a launcher that the MPI library does not know is a world of its own, and has no rank 0 to
+/// speak for it. Throws Error.
+static void checkMpiSize(const Launch &launch, int size) {
+  if (size == 1 && launch.size > 1)
+    throw Error("transport mpi: " + launch.by +
+                ", but MPI sees 1 process: that launcher and this MPI library do not know each other; use "
+                "--transport tcp, or start par by the mpirun of this MPI");
+}
+
 static io::Status openWorld(const RunOptions &options, const Launch &launch, TransportKind kind,
                             std::unique_ptr<comm::ProcessWorld> &world) {
   int rank = launch.rank, size = launch.size;
@@ -138,6 +147,7 @@ static io::Status openWorld(const RunOptions &options, const Launch &launch, Tra
     return comm::ProcessWorld::overTcp(rank, size, meeting, options.timeout, world);
   }
   PAR_TRY(comm::startMpi(rank, size));
+  checkMpiSize(launch, size);
   return comm::ProcessWorld::overMpi(rank, size, options.timeout, world);
 }
 

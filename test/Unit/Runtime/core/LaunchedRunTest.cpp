@@ -155,6 +155,17 @@ TEST_F(LaunchedRun, WhatVariablesLackIsSaidByEveryRank) {
   EXPECT_EQ(count(wrong.output, "error: unknown flag --step;"), 3) << wrong.output;
 }
 
+/// Without a process manager, as under MPICH's launcher, Open MPI makes each process a world of its own.
+TEST_F(LaunchedRun, ALauncherThatMpiDoesNotKnowIsNamed) {
+  if (!par::comm::builtWithMpi() || runShell("command -v mpirun").exitCode != 0)
+    GTEST_SKIP() << "Open MPI is not installed";
+  RunResult result = runEach("0 1 3", "PMI_RANK=$r PMI_SIZE=4", flags);
+  EXPECT_EQ(count(result.output, "code 1"), 3) << result.output;
+  EXPECT_EQ(count(result.output, "error: transport mpi: PMI_SIZE=4, but MPI sees 1 process: that launcher"),
+            3)
+      << result.output;
+}
+
 /// Processes of launchers that par does not know would each be a whole run, and write the same files.
 TEST_F(LaunchedRun, OtherLaunchersAreRefusedByName) {
   for (const char *variables : {"SLURM_PROCID=$r SLURM_NTASKS=4 SLURM_JOB_ID=7", "TORCHELASTIC_RUN_ID=x",

@@ -103,6 +103,8 @@ TEST_F(MpiRun, LauncherOfAPackageIsARank) {
 TEST_F(MpiRun, WhatIsWrongBeforeTheFirstStepIsSaidOnce) {
   expectError(3, package() + all,
               "was compiled for 4 ranks, but 3 processes were started (OMPI_COMM_WORLD_SIZE=3); start 4");
+  expectError(1, package() + all + "--transport mpi",
+              "was compiled for 4 ranks, but 1 process was started (OMPI_COMM_WORLD_SIZE=1); start 4");
   expectError(2, "nowhere.par" + all, "nowhere.par: is no package");
   expectError(2, package() + " --steps", "--steps");
   expectError(4, package() + all + "--data none.txt", "none.txt: cannot be read");
