@@ -251,7 +251,8 @@ constexpr BadValue kBadValues[] = {
     {"dgx-h100", "chip", "\"h100\"", "chip: \"h100\" must be an architecture such as sm_90"},
     {"dgx-h100", "chip", "\"\"", "chip: \"\" must be an architecture such as sm_90"},
     {"dgx-h100", "chip", "\"sm_90a\"", ""},
-    {"dgx-h100", "chip", "\"two\\nlines\"", "chip: \"two\\nlines\" must be an architecture"},
+    {"dgx-h100", "chip", "\"two\\nlines\"", "chip: \"two\\nlines\" must be a name of one line"},
+    {"dgx-h100", "name", "\"a\\u202eb\"", "name: \"a\\u202eb\" must be a name of one line"},
     {"cpu", "sources", "{\"device.memory_byte\": \"x\"}", "sources: \"device.memory_byte\" is no place"},
     {"cpu", "sources", "{\"device\": 5}", "sources.device: 5 must be a text"},
     // Numbers against each other.
