@@ -62,6 +62,8 @@ io::Status readJsonObject(std::string_view text, Json &json) {
     (void)Json::parse(text);
   } catch (const Json::parse_error &error) {
     return io::Status::error("is no JSON object: " + causeOf(error));
+  } catch (const Json::out_of_range &) { // 1e999
+    return io::Status::error("is no JSON object that par reads: a number of it is beyond what 64 bits hold");
   }
   return io::Status::error("is no JSON object");
 }

@@ -294,3 +294,10 @@ TEST_F(ChatKeys, ContentsThatATemplateDoesNotWriteAreRefused) {
       R"({"messages": [{"role": "system", "content": "Be kind"}, {"role": "assistant", "content": "x"}]})",
       "", "does not write what message 1 says");
 }
+
+/// Found by fuzzing: such a number ended par-data.
+TEST_F(ChatKeys, NumbersBeyond64BitsAreRefused) {
+  for (const std::string ending : {"}", ""})
+    expectError(R"({"messages": [], "n": 2e308)" + ending, "",
+                "line 1: is no JSON object that par reads: a number");
+}
