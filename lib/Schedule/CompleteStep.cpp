@@ -131,7 +131,7 @@ public:
   }
 
 private:
-  /// Of what a chunk needs.
+  /// The place of what a chunk needs in `needs` and `isReceived`.
   size_t getIndex(bool isGradient, int64_t chunk, int64_t microBatch) const {
     return size_t((chunk * 2 + int64_t(isGradient)) * schedule.shape.microBatches + microBatch);
   }

@@ -1,45 +1,25 @@
 #include "chat/ConversationJson.h"
 
 #include "chat/Messages.h"
+#include "io/ParseJson.h"
 #include "par/Limits.h"
-
-#include <functional>
-#include <optional>
-#include <set>
 
 namespace par::chat {
 
-namespace {
-/// Watches a text being read: its depth, and the names of the objects that are open.
-class Watch {
-public:
-  bool operator()(int depth, Json::parse_event_t event, Json &value) {
-    isDeep |= depth > limits::conversationLevels;
-    if (event == Json::parse_event_t::object_start)
-      names.emplace_back();
-    else if (event == Json::parse_event_t::object_end)
-      names.pop_back();
-    else if (event == Json::parse_event_t::key && !names.back().insert(value.get<std::string>()).second)
-      twice = value.get<std::string>();
-    return !isDeep;
-  }
-
-  bool isDeep = false;
-  std::optional<std::string> twice; ///< a name that an object has twice
-
-private:
-  std::vector<std::set<std::string>> names;
-};
-} // namespace
-
 io::Status readJson(std::string_view text, Json &json) {
-  Watch watch;
-  json = Json::parse(text, std::ref(watch), /*allow_exceptions=*/false);
-  if (watch.isDeep)
+  bool isDeep = false;
+  io::NameWatch<Json> names;
+  auto watch = [&](int depth, Json::parse_event_t event, Json &value) {
+    isDeep |= depth > limits::conversationLevels;
+    names.see(event, value);
+    return !isDeep;
+  };
+  json = Json::parse(text, watch, /*allow_exceptions=*/false);
+  if (isDeep)
     return io::Status::error("has more than " + std::to_string(limits::conversationLevels) +
                              " levels of nesting");
-  if (watch.twice && !json.is_discarded())
-    return io::Status::error("has " + chat::quoted(*watch.twice) +
+  if (names.twice && !json.is_discarded())
+    return io::Status::error("has " + chat::quoted(*names.twice) +
                              " twice in one object, which leaves open what counts; take one out");
   return {};
 }

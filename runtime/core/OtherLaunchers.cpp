@@ -5,7 +5,7 @@
 namespace par::rt {
 
 namespace {
-/// What a rank of 0 says without a size.
+/// The meaning of a rank of 0 without a size.
 enum class First { isOfSeveral, saysNothing };
 
 struct OtherNames {

@@ -28,10 +28,10 @@ public:
   io::Status findAnswer(size_t number, chat::Span &answer);
 
 private:
-  /// What of a conversation changes with the words of one message.
+  /// Finds the part of a conversation that changes with the words of one message.
   io::Status locate(const chat::Messages &all, const std::string &written, size_t number,
                     chat::Span &place) const;
-  /// The same of the whole conversation, found out once for each message.
+  /// Finds it in the whole conversation, once for each message.
   io::Status locate(size_t number, chat::Span &place) const;
   io::Status checkWords(size_t number, const chat::Span &place) const;
   size_t endOfPrevious(size_t number);

@@ -114,7 +114,7 @@ io::Status MarkedAnswers::dropByWords(AnswerPlaces &places) {
   return {};
 }
 
-/// What others than the assistant say, where keys make it a target and no mark does.
+/// Messages of other roles become answers where keys make them targets and no mark does.
 io::Status MarkedAnswers::addOthers(AnswerPlaces &places, std::vector<Span> &answers) const {
   for (size_t i = 0; i < messages.list.size(); ++i) {
     if (messages.roleOf(i) == "assistant" || !messages.isTarget(i))
@@ -184,7 +184,7 @@ static std::vector<std::string> textsOf(const chat::Json &message) {
   return texts;
 }
 
-/// What a message says is written: a template that reads another form of content, or leaves a message out,
+/// Every content has to be written: a template that reads another form of content, or leaves a message out,
 /// would lose it. Where a text does not stand there as it is, other words tell whether it changes anything.
 static io::Status checkContents(const AnswerPlaces &places, const Messages &messages,
                                 const std::string &text) {

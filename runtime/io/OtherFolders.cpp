@@ -39,7 +39,7 @@ static std::string anyAdapter(const FolderNames &names) {
          "with mlx_lm.fuse --model MODEL --adapter-path DIR --save-path NEW_DIR";
 }
 
-/// What DeepSpeed's file `latest` names: the folder of its last step, under any name.
+/// The folder of DeepSpeed's last step, which may have any name: its file `latest` says it.
 static std::string lastStep(const FolderNames &names) {
   std::string text = beginOf(names.pathOf("latest"));
   text = text.substr(0, text.find_first_of("\r\n \t"));

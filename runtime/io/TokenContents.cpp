@@ -39,7 +39,7 @@ static Pairs countPairs(std::string_view bytes) {
   return pairs;
 }
 
-/// Of tokens that are twice as wide, with ids below 65,536, every second word is 0. Tokens of one word are
+/// Every second word is 0 where tokens are twice as wide and their ids below 65,536. Tokens of one word are
 /// never so, but where most of them are 0, or in a file of a few: enough others have to be there, and next to
 /// none beside another. A few larger ids, or damage, change nothing.
 static bool areWide(const Pairs &pairs) {
@@ -47,7 +47,7 @@ static bool areWide(const Pairs &pairs) {
   return pairs.seconds * 16 <= others && (others >= 16 || (others >= 4 && 3 * others >= pairs.all));
 }
 
-/// Of tokens of 32 bits with many ids from 65,536 on, every second word of 16 bits is small.
+/// Every second word of 16 bits is small where tokens have 32 bits and many ids from 65,536 on.
 static bool haveHighHalves(const Pairs &pairs) {
   return pairs.highFirsts >= 16 && pairs.highSeconds * 64 <= pairs.highFirsts;
 }

@@ -12,7 +12,7 @@ namespace par::io {
 
 static constexpr char writer[] = "par-data";
 static constexpr int64_t formatVersion = 1;
-/// What every description says, without blanks.
+/// This word stands in every description, without blanks.
 static constexpr char ownMark[] = "\"written_by\":\"par-data\"";
 
 std::string descriptionFile(const std::string &tokens) { return tokens + ".json"; }
@@ -36,7 +36,7 @@ std::string toJson(const TokenDescription &description) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// What contradicts itself was changed by somebody.
+/// A description that contradicts itself was changed by somebody.
 static void checkValues(const TokenDescription &about, const JsonNode &root) {
   auto atMost = [&](const char *name, int64_t value, const char *other, int64_t most) {
     if (value > most)

@@ -48,7 +48,7 @@ const char adapterTensor[] =
     "belongs to an adapter (LoRA and its kin), which is not read; merge it into its model with PEFT: "
     "AutoPeftModelForCausalLM.from_pretrained(DIR).merge_and_unload().save_pretrained(NEW_DIR)";
 
-/// Of PEFT's adapters, MLX's (lora_a), and those for pictures (lora_down).
+/// These names are of PEFT's adapters, MLX's (lora_a), and those for pictures (lora_down).
 static bool isOfAdapter(const std::string &name) {
   for (size_t begin = 0, end; begin < name.size(); begin = end + 1) {
     end = std::min(name.find('.', begin), name.size());

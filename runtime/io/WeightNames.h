@@ -18,7 +18,7 @@ bool isBuffer(const std::string &plain);
 /// or nothing.
 std::string kindByName(const std::string &name);
 
-/// What to do with quantised weights, and what is said of an adapter's.
+/// The remedy for quantised weights, and the message for an adapter's.
 extern const char quantised[], adapterTensor[];
 
 /// That of the names which is nearest to the wanted one: whose last parts, between dots, are the same, and of

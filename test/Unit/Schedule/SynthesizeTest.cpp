@@ -73,6 +73,15 @@ TEST(Synthesized, IsTheSameAgain) {
   EXPECT_TRUE(one->stages == two->stages);
 }
 
+/// The schedule of a search that has the memory which another one takes.
+llvm::Expected<PipelineSchedule> synthesizeWithin(PipelineShape shape, const StepTimes &times,
+                                                  const Timeline &other) {
+  ScheduleMemory memory;
+  for (double held : other.peakLive)
+    memory.limits.push_back(held * double(shape.chunksPerStage));
+  return synthesizeSchedule(shape, times, memory);
+}
+
 /// With as much memory as they take, it is no longer than any schedule that has a name.
 TEST(Synthesized, IsNoLongerThanNamedOnes) {
   for (llvm::StringRef name : {"1f1b", "gpipe", "zb-h1", "zb-h2", "zb-v"}) {
@@ -82,10 +91,7 @@ TEST(Synthesized, IsNoLongerThanNamedOnes) {
     StepTimes times(3, 2, 1, 0.5);
     auto timeline = replaySchedule(*named, times);
     ASSERT_TRUE(bool(timeline));
-    ScheduleMemory memory;
-    for (double held : timeline->peakLive)
-      memory.limits.push_back(held * double(shape.chunksPerStage));
-    auto schedule = synthesizeSchedule(shape, times, memory);
+    auto schedule = synthesizeWithin(shape, times, *timeline);
     ASSERT_TRUE(bool(schedule)) << llvm::toString(schedule.takeError());
     auto own = replaySchedule(*schedule, times);
     ASSERT_TRUE(bool(own));
@@ -112,10 +118,7 @@ TEST(Synthesized, StepsAreNoLongerThanNamedOnes) {
       StepTimes times(3, 2, 1, transfer);
       auto timeline = replaySchedule(*named, times);
       ASSERT_TRUE(bool(timeline));
-      ScheduleMemory memory;
-      for (double held : timeline->peakLive)
-        memory.limits.push_back(held * double(shape.chunksPerStage));
-      auto schedule = synthesizeSchedule(shape, times, memory);
+      auto schedule = synthesizeWithin(shape, times, *timeline);
       ASSERT_TRUE(bool(schedule)) << llvm::toString(schedule.takeError());
       double own = measureStep(*schedule, times), other = measureStep(*named, times);
       EXPECT_LE(own, other + 1e-9) << name.str() << ", " << transfer;
