@@ -244,7 +244,8 @@ Error mlir::par::checkOptions(CompileOptions &options) {
 }
 
 llvm::Expected<std::vector<std::string>> mlir::par::settlePlan(CompileOptions &options) {
-  if (Error error = checkPlan(options.plan, options.getWords(), options.memoryLimit != 0))
+  bool isAnnotated = options.first > CompilePhase::Annotate;
+  if (Error error = checkPlan(options.plan, options.getWords(), options.memoryLimit != 0, isAnnotated))
     return std::move(error);
   if (options.cluster)
     if (Error error = checkDevices(*options.cluster, options.clusterFile, options.plan.countRanks()))

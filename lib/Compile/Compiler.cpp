@@ -17,7 +17,6 @@
 #include "par/Import/Import.h"
 #include "par/Register/Register.h"
 #include "par/Schedule/PrintSchedule.h"
-#include "par/Sharding/MeshAxes.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
@@ -104,7 +103,7 @@ private:
     Plan &plan = options.plan;
     bool isWhole = !options.planFile.empty();
     if (!isWhole && !options.has("batch"))
-      plan.batch = 8 * countDataRanks(plan.mesh);
+      plan.batch = 8 * plan.countRanks(AxisRole::Batch);
     if (failed(check(checkBatch(plan, options.getWords()))))
       return failure();
     import.model = options.model;

@@ -1,5 +1,6 @@
 //===- GraphInput.cpp - what a given graph must be ------------------------------------------------------===//
 #include "GraphInput.h"
+#include "par/Compile/CheckPlan.h"
 #include "par/Compile/GraphState.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Cost/ModelFlops.h"
@@ -98,15 +99,23 @@ private:
       return Error::success();
     std::map<std::string, int64_t> sizes;
     for (StringAttr name : mesh.getNames()) {
-      std::string axis = MeshAttr::getParentAxis(name.getValue()).str();
+      std::string axis = getUserAxis(name.getValue()).str();
+      if (!isGivenAxis(axis))
+        return makeError(options.model + ": the graph's mesh has the axis \"" + axis + "\", expected " +
+                         listAxisNames());
       sizes[axis] = (sizes.count(axis) ? sizes[axis] : 1) * mesh.getSize(name.getValue());
     }
     bool same =
         llvm::all_of(sizes, [&](auto &axis) { return plan.getAxis(axis.first) == axis.second; }) &&
         llvm::all_of(plan.mesh, [&](auto &axis) { return axis.second == 1 || sizes.count(axis.first); });
-    std::string text = printMesh(NamedAxes(sizes.begin(), sizes.end()));
-    return same ? Error::success()
-                : makeError(options.model + ": the graph is on the mesh " + text + "; give --mesh " + text);
+    if (same)
+      return Error::success();
+    NamedAxes axes(sizes.begin(), sizes.end());
+    std::string problem = options.model + ": the graph is on the mesh " + printMesh(axes);
+    return makeError(canDivide(axes)
+                         ? problem + "; give --mesh " + printMesh(axes)
+                         : problem + ", which no --mesh gives yet; say in par.plan how it was "
+                                     "annotated (docs/Package.md), and go on with --from propagate");
   }
 
   /// What earlier phases were told, nobody can change any more.

@@ -2,7 +2,6 @@
 #include "MemoryLimit.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Emit/FoldedMemory.h"
-#include "par/Sharding/MeshAxes.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/ErrorLine.h"
 #include "llvm/ADT/STLExtras.h"
@@ -58,7 +57,7 @@ public:
 
   Changes splitBatch(const Plan &from) const {
     Changes changes;
-    int64_t dp = countDataRanks(from.mesh);
+    int64_t dp = from.countRanks(AxisRole::Batch);
     // A graph has its batch.
     for (int64_t parts = from.microBatches * 2; !isGraph && from.batch % (dp * parts) == 0; parts *= 2)
       changes.push_back([parts](Plan &plan) { plan.microBatches = parts; });
@@ -67,13 +66,13 @@ public:
 
   Changes shardState(const Plan &from) const {
     Changes changes;
-    for (int64_t stage = from.zero + 1; countDataRanks(from.mesh) > 1 && stage <= 3; ++stage)
+    for (int64_t stage = from.zero + 1; from.countRanks(AxisRole::Batch) > 1 && stage <= 3; ++stage)
       changes.push_back([stage](Plan &plan) { plan.zero = stage; });
     return changes;
   }
 
   Changes splitSequence(const Plan &from) const {
-    if (from.getAxis("tp") == 1 || from.sequenceParallel)
+    if (from.countRanks(AxisRole::Tensor) == 1 || from.sequenceParallel)
       return {};
     return {[](Plan &plan) { plan.sequenceParallel = true; }};
   }
@@ -97,11 +96,8 @@ public:
 
   Changes splitTensors(const Plan &from) const {
     Changes changes;
-    for (int64_t tp = from.getAxis("tp") * 2; tp <= 16; tp *= 2)
-      changes.push_back([tp](Plan &plan) {
-        llvm::erase_if(plan.mesh, [](auto &axis) { return axis.second == 1 || axis.first == "tp"; });
-        plan.mesh.emplace_back("tp", tp);
-      });
+    for (int64_t tp = from.countRanks(AxisRole::Tensor) * 2; tp <= 16; tp *= 2)
+      changes.push_back([tp](Plan &plan) { resizeAxis(plan.mesh, getAxisName(AxisRole::Tensor), tp); });
     return changes;
   }
 
@@ -110,8 +106,7 @@ public:
     Changes changes;
     for (int64_t pp = from.countStages() * 2; pp <= 16; pp *= 2)
       changes.push_back([pp](Plan &plan) {
-        llvm::erase_if(plan.mesh, [](auto &axis) { return axis.second == 1 || axis.first == kPipelineAxis; });
-        plan.mesh.emplace(plan.mesh.begin(), kPipelineAxis, pp);
+        resizeAxis(plan.mesh, getAxisName(AxisRole::Pipeline), pp);
         plan.cuts.clear();
         plan.recomputeLimit.resize(std::min<size_t>(plan.recomputeLimit.size(), 1));
       });

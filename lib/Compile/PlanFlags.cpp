@@ -1,6 +1,5 @@
 //===- PlanFlags.cpp - plans as flags -------------------------------------------------------------------===//
 #include "par/Compile/PlanFlags.h"
-#include "par/Sharding/MeshAxes.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/MakeError.h"
 #include "par/Support/NamePatterns.h"

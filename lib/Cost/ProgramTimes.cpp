@@ -89,7 +89,7 @@ Term ProgramTimes::findWait(Operation *work) const {
     return &TimeTerms::transfers;
   Exchange exchange = describeExchange(work, mesh);
   bool isTensor = llvm::all_of(exchange.axes, [&](size_t axis) {
-    return MeshAttr::getParentAxis(mesh.getNames()[axis].getValue()) == "tp";
+    return hasRole(mesh.getNames()[axis].getValue(), AxisRole::Tensor);
   });
   return isTensor ? &TimeTerms::tensor : &TimeTerms::data;
 }

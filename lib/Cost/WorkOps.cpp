@@ -100,7 +100,7 @@ Exchange par::describeExchange(rank::ExchangeOp entry, MeshAttr mesh) {
   for (Value buffer : entry.getBuffers())
     exchange.bytes += static_cast<double>(rank::getBytes(buffer));
   exchange.wireBytes = exchange.bytes;
-  exchange.axes.push_back(static_cast<size_t>(mesh.getPosition(kPipelineAxis)));
+  exchange.axes.push_back(static_cast<size_t>(mesh.getPosition(getAxisName(AxisRole::Pipeline))));
   if (isSum(entry.getKind())) {
     exchange.kind = CollectiveKind::AllReduce;
     llvm::append_range(exchange.coordinates, entry.getStages());

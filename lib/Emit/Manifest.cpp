@@ -77,6 +77,8 @@ public:
         {"flops_per_step", countFlops() * static_cast<double>(ranks) / double(stages.size())},
         {"collectives", describeTraffic(module, stages)},
         {"step_work", describeStepWork()}};
+    if (mesh && !mesh.getViews().empty())
+      manifest["views"] = describeViews();
     if (auto flops = module->getAttrOfType<FloatAttr>(ParDialect::kModelFlopsAttr))
       manifest["model_flops_per_step"] = flops.getValueAsDouble();
     if (withPrograms) {
@@ -132,10 +134,20 @@ private:
     json::Array axes;
     if (mesh)
       for (auto [name, size] : llvm::zip(mesh.getNames(), mesh.getSizes()))
-        axes.push_back(json::Object{{"name", name.getValue().str()},
-                                    {"size", size},
-                                    {"of", MeshAttr::getParentAxis(name.getValue()).str()}});
+        axes.push_back(json::Object{
+            {"name", name.getValue().str()}, {"size", size}, {"of", getUserAxis(name.getValue()).str()}});
     return axes;
+  }
+
+  json::Array describeViews() {
+    json::Array views;
+    for (MeshViewAttr view : mesh.getViews()) {
+      json::Array axes;
+      for (StringAttr axis : view.getAxes())
+        axes.push_back(axis.getValue().str());
+      views.push_back(json::Object{{"name", view.getName().getValue().str()}, {"axes", std::move(axes)}});
+    }
+    return views;
   }
 
   //===--------------------------------------------------------------------===//
@@ -208,7 +220,8 @@ private:
   static json::Object describeRanks(rank::ScheduleOp train) {
     if (!train.getStage())
       return json::Object();
-    return json::Object{{kPipelineAxis.str(), json::Array{static_cast<int64_t>(*train.getStage())}}};
+    return json::Object{
+        {getAxisName(AxisRole::Pipeline).str(), json::Array{static_cast<int64_t>(*train.getStage())}}};
   }
 
   void addOutputs(rank::ScheduleOp schedule, json::Array &outputs) {
@@ -471,8 +484,7 @@ private:
 
   /// The ranks of some stages that have the same coordinates but for the stage, in the order of stages.
   json::Array listGroups(ArrayRef<int64_t> of) {
-    size_t axis = llvm::find(mesh.getNames(), StringAttr::get(module.getContext(), kPipelineAxis)) -
-                  mesh.getNames().begin();
+    int64_t axis = mesh.getPosition(getAxisName(AxisRole::Pipeline));
     int64_t inner = 1; // ranks from one coordinate of the axis to the next
     for (int64_t size : mesh.getSizes().drop_front(axis + 1))
       inner *= size;

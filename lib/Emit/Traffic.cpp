@@ -75,8 +75,9 @@ private:
       ++count;
     }
     for (auto &[kind, sum] : sums)
-      addTraffic(stage, isSum(kind) ? "all_reduce" : "send", json::Array{kPipelineAxis.str()}, sum.first,
-                 sum.second, stringifyActionKind(kind));
+      addTraffic(stage, isSum(kind) ? "all_reduce" : "send",
+                 json::Array{getAxisName(AxisRole::Pipeline).str()}, sum.first, sum.second,
+                 stringifyActionKind(kind));
   }
 
   ModuleOp module;

@@ -7,7 +7,6 @@
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Import/Import.h"
-#include "par/Sharding/MeshAxes.h"
 #include "par/Support/GraphFile.h"
 
 using namespace mlir;
@@ -22,7 +21,7 @@ static InFlightDiagnostic error(MLIRContext &context) { return emitError(Unknown
 static OwningOpRef<ModuleOp> importGraph(MLIRContext &context, const InterpretOptions &options) {
   Plan plan = options.plan;
   if (!options.has("batch"))
-    plan.batch = 8 * countDataRanks(plan.mesh);
+    plan.batch = 8 * plan.countRanks(AxisRole::Batch);
   if (llvm::Error problem = checkBatch(plan, PlanWords())) {
     error(context) << llvm::toString(std::move(problem));
     return {};

@@ -17,7 +17,7 @@ static LogicalResult check(MLIRContext &context, llvm::Error problem) {
 static LogicalResult completePlan(MLIRContext &context, InterpretOptions &options) {
   Plan &plan = options.plan;
   if (options.ranks && !options.has("mesh"))
-    plan.mesh = {{"dp", *options.ranks}};
+    plan.mesh = {{getAxisName(AxisRole::Batch).str(), *options.ranks}};
   if (options.ranks && plan.countRanks() != *options.ranks)
     return error(context) << "--ranks " << *options.ranks << " but --mesh " << printMesh(plan.mesh) << " has "
                           << plan.countRanks() << " ranks; give one of them";

@@ -1,7 +1,6 @@
 //===- AnyCuts.cpp - what a plan needs wherever it is cut -----------------------------------------------===//
 #include "StageSum.h"
 #include "par/Planner/PlanEstimate.h"
-#include "par/Sharding/MeshAxes.h"
 
 using namespace mlir::par;
 
@@ -21,7 +20,7 @@ struct Bytes {
 } // namespace
 
 static Bytes store(const StateTable &variables, const Plan &plan) {
-  StageSum sum(1 / static_cast<double>(countStateRanks(plan.mesh)));
+  StageSum sum(1 / static_cast<double>(plan.countRanks(AxisRole::State)));
   sum.addStored(variables, plan);
   return {sum.state, sum.offloaded};
 }

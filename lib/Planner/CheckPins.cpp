@@ -30,7 +30,7 @@ static Error checkSearched(const PlanRequest &request) {
 
 /// ZeRO beside groups of one rank.
 static Error checkGroups(const PlanRequest &request) {
-  bool hasData = !request.isPinned("dp") || request.countDataRanks() > 1;
+  bool hasData = !request.isPinned(AxisRole::Batch) || request.countDataRanks() > 1;
   if (!request.isPinned("zero") || request.plan.zero == 0 || !request.isReplicated() || !hasData)
     return Error::success();
   return makeError(
@@ -42,7 +42,7 @@ static Error checkGroups(const PlanRequest &request) {
 /// The plan with what is open as it goes with what is pinned: of a pipeline as far as that is decided.
 static Plan complete(const PlanRequest &request) {
   Plan plan = request.plan;
-  bool hasStages = request.isPinned(kPipelineAxis);
+  bool hasStages = request.isPinned(AxisRole::Pipeline);
   bool hasLists = request.isPinned("schedule") && request.isPinned("chunks");
   bool isPlain = plan.schedule == ScheduleKind::OneFOneB && plan.chunks == 1;
   if (!request.isPinned("zero") && plan.zero3Gather == GatherTime::PerStep)
@@ -50,14 +50,14 @@ static Plan complete(const PlanRequest &request) {
   if (!request.isPinned("overlap") && plan.prefetchLimit)
     plan.overlap = true;
   if (!hasStages)
-    plan.mesh.emplace_back(kPipelineAxis, hasLists && !isPlain ? 2 : 1);
+    plan.mesh = makeMesh({{AxisRole::Pipeline, hasLists && !isPlain ? 2 : 1}});
   if (!hasLists && (plan.countStages() > 1 || !hasStages))
     plan.schedule = ScheduleKind::OneFOneB, plan.chunks = 1;
   if (!hasStages || (!hasLists && plan.countStages() > 1))
     plan.cuts.clear();
   if (!hasStages || !request.isPinned("micro_batches"))
     plan.microBatches = plan.countStages();
-  plan.mesh = {{kPipelineAxis.str(), plan.countStages()}};
+  plan.mesh = makeMesh({{AxisRole::Pipeline, plan.countStages()}});
   return plan;
 }
 
@@ -75,7 +75,7 @@ Error mlir::par::checkPinnedUnits(const PlanRequest &request, int64_t units) {
   if (units == 0)
     return Error::success(); // the import has said why
   int64_t chunks = request.isPinned("chunks") ? plan.chunks : 1;
-  int64_t stages = request.isPinned(kPipelineAxis) ? plan.countStages() : (chunks > 1 ? 2 : 1);
+  int64_t stages = request.isPinned(AxisRole::Pipeline) ? plan.countStages() : (chunks > 1 ? 2 : 1);
   if (chunks > units / stages)
     return makeError("pp=" + Twine(stages) + " with --chunks " + Twine(chunks) + ": the model has " +
                      Twine(units) + " units, and a chunk has one or more; give fewer, or pin less");

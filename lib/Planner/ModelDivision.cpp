@@ -3,7 +3,6 @@
 #include "par/Cost/CollectiveTimes.h"
 #include "par/Cost/StageCuts.h"
 #include "par/Planner/PlanSpace.h"
-#include "par/Sharding/MeshAxes.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <cmath>
@@ -46,8 +45,9 @@ const std::vector<int64_t> &ModelDivisions::chooseCuts(const Plan &plan, const s
 
 /// Of the plan's own group, or by any (PlanSpace.h).
 const DataTimes &ModelDivisions::measureData(const DataTensors &tensors, const Plan &plan, bool anyGroup) {
-  int64_t data = plan.getAxis("dp"), tensor = plan.getAxis("tp"), group = countStateRanks(plan.mesh);
-  return dataTimes.get({plan.countStages(), countDataRanks(plan.mesh), tensor, anyGroup ? 0 : group, tensors},
+  int64_t data = plan.countRanks(AxisRole::Batch), tensor = plan.countRanks(AxisRole::Tensor),
+          group = plan.countRanks(AxisRole::State);
+  return dataTimes.get({plan.countStages(), data, tensor, anyGroup ? 0 : group, tensors},
                        [&](DataTimes &times) {
                          times = DataTimes(tensors, plan, group, cluster);
                          for (int64_t ranks = 2; anyGroup && ranks < data; ++ranks)
@@ -245,9 +245,9 @@ void ChunkAdder::run(llvm::ArrayRef<int64_t> cuts, ChunkTables &chunks) {
 
 const ModelDivision &ModelDivisions::get(const Plan &plan, const FoldedUnits &units,
                                          const std::vector<UnitTable> &kinds, bool anyGroup) {
-  int64_t group = anyGroup ? 0 : countStateRanks(plan.mesh);
-  return known.get({&kinds, plan.countStages(), plan.chunks, plan.getAxis("tp"), group, plan.overlap,
-                    plan.countRanks(), plan.cuts},
+  int64_t group = anyGroup ? 0 : plan.countRanks(AxisRole::State);
+  return known.get({&kinds, plan.countStages(), plan.chunks, plan.countRanks(AxisRole::Tensor), group,
+                    plan.overlap, plan.countRanks(), plan.cuts},
                    [&](ModelDivision &division) {
                      bool isCut = !plan.cuts.empty() || plan.countStages() == 1;
                      division.cuts = isCut ? plan.cuts : chooseCuts(plan, units.kinds, kinds);

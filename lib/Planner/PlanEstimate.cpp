@@ -2,7 +2,6 @@
 #include "par/Planner/PlanEstimate.h"
 #include "StageSum.h"
 #include "par/Schedule/Timeline.h"
-#include "par/Sharding/MeshAxes.h"
 
 using namespace mlir::par;
 
@@ -111,7 +110,7 @@ static double boundStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const
 }
 
 std::vector<StageSum> PlanEstimator::sumStages(const Plan &plan, const ModelDivision &division) {
-  double part = 1 / static_cast<double>(countStateRanks(plan.mesh));
+  double part = 1 / static_cast<double>(plan.countRanks(AxisRole::State));
   std::vector<StageSum> stages(static_cast<size_t>(plan.countStages()), StageSum(part));
   const std::vector<int64_t> &stageOf = countFlights(plan).stageOf;
   std::vector<StageVariables> variables(stages.size());

@@ -6,13 +6,19 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <array>
-
 using namespace mlir::par;
 using llvm::Error;
 using llvm::StringRef;
 
-static constexpr llvm::StringLiteral kAxes[] = {kPipelineAxis, "dp", "dp_shard", "tp"};
+/// Axes that may be pinned, outermost first: one of each role that is searched, and ZeRO's groups.
+static std::vector<StringRef> listAxes() {
+  std::vector<StringRef> names;
+  for (const AxisKind &axis : getAxisKinds())
+    if (axis.name == getGroupAxis() ||
+        llvm::any_of(kSearchedRoles, [&](AxisRole role) { return axis.name == getAxisName(role); }))
+      names.push_back(axis.name);
+  return names;
+}
 
 void mlir::par::describePlanFlags(Flags &flags, PlanRequest &request) {
   describeModelFlags(flags, request.plan);
@@ -30,7 +36,7 @@ static bool isSearched(const PlanField &field) {
 }
 
 static void pinMesh(PlanRequest &request) {
-  for (StringRef axis : kAxes)
+  for (StringRef axis : listAxes())
     request.pinned.insert(axis.str());
 }
 
@@ -64,15 +70,15 @@ static Error pin(PlanRequest &request, StringRef text) {
   StringRef key = text.split('=').first, value = text.split('=').second;
   if (value.empty())
     return makeError(" is no key=value");
-  if (llvm::is_contained(kAxes, key))
+  if (llvm::is_contained(listAxes(), key))
     return pinAxis(request, key, value);
   std::optional<PlanField> found;
-  std::vector<std::string> known(std::begin(kAxes), std::end(kAxes));
+  std::vector<StringRef> known = listAxes();
   visitFields(
       [&](const PlanField &field, const auto &) {
         if (!isSearched(field))
           return;
-        known.push_back(field.flag.str());
+        known.push_back(field.flag);
         if (key == field.flag || key == field.name)
           found.emplace(field);
       },
@@ -83,26 +89,26 @@ static Error pin(PlanRequest &request, StringRef text) {
 
 /// Ranks of the axes that are pinned, or the most that can be counted.
 static uint64_t countPinnedRanks(const PlanRequest &request) {
-  int64_t data = request.isPinned("dp") ? request.countDataRanks() : request.plan.getAxis("dp_shard");
+  int64_t data = request.isPinned(AxisRole::Batch) ? request.countDataRanks() : request.countGroupRanks();
   auto product = static_cast<uint64_t>(data);
-  for (StringRef axis : {StringRef(kPipelineAxis), StringRef("tp")})
-    if (request.isPinned(axis))
-      product = llvm::SaturatingMultiply(product, static_cast<uint64_t>(request.plan.getAxis(axis)));
+  for (AxisRole role : kSearchedRoles)
+    if (role != AxisRole::Batch && request.isPinned(role))
+      product = llvm::SaturatingMultiply(product, static_cast<uint64_t>(request.plan.countRanks(role)));
   return product;
 }
 
 static Error checkAxes(const PlanRequest &request) {
   for (auto &[axis, size] : request.plan.mesh)
-    if (!llvm::is_contained(kAxes, axis) && axis != "dp_replicate" && size > 1)
+    if (!llvm::is_contained(listAxes(), axis) && getWholeAxis(axis).empty() && size > 1)
       return makeError("--mesh " + printMesh(request.plan.mesh) + ": the search knows no axis " + axis +
                        " yet; give pp, dp and tp");
-  if (int64_t group = request.plan.getAxis("dp_shard"), data = request.countDataRanks();
-      request.isPinned("dp") && data % group)
-    return makeError("--pin dp_shard=" + llvm::Twine(group) + ": does not divide dp=" + llvm::Twine(data) +
+  if (int64_t group = request.countGroupRanks(), data = request.countDataRanks();
+      request.isPinned(AxisRole::Batch) && data % group)
+    return makeError("--pin " + getGroupAxis() + "=" + llvm::Twine(group) + ": does not divide " +
+                     getAxisName(AxisRole::Batch) + "=" + llvm::Twine(data) +
                      "; give a divisor, or pin less");
   uint64_t product = countPinnedRanks(request);
-  bool isWhole = llvm::all_of(std::array<StringRef, 3>{kPipelineAxis, "dp", "tp"},
-                              [&](StringRef axis) { return request.isPinned(axis); });
+  bool isWhole = llvm::all_of(kSearchedRoles, [&](AxisRole role) { return request.isPinned(role); });
   auto ranks = static_cast<uint64_t>(request.ranks);
   if (ranks % product || (isWhole && product != ranks))
     return makeError("--ranks " + llvm::Twine(request.ranks) + ": the pinned axes " +

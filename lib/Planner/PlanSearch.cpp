@@ -41,7 +41,7 @@ static int64_t countCommunicators(const Plan &plan) {
   int64_t count = 1;
   for (auto &[name, size] : plan.mesh)
     if (size > 1)
-      count += name == kPipelineAxis ? 4 : 1;
+      count += hasRole(name, AxisRole::Pipeline) ? 4 : 1;
   return count;
 }
 
@@ -134,12 +134,12 @@ double PlanSearch::boundBytes(const Plan &plan, double bytes) {
     return bytes;
   Plan offloaded = plan;
   offloaded.offload = OffloadKind::DeviceUpdate;
-  std::optional<PlanEstimate> least = estimator.boundFamily(offloaded, !request.isPinned("dp_shard"));
+  std::optional<PlanEstimate> least = estimator.boundFamily(offloaded, !request.hasPinnedGroups());
   return least && fitsHost(least->hostBytes) ? std::min(bytes, least->bytes) : bytes;
 }
 
 void PlanSearch::boundAll() {
-  bool anyGroup = !request.isPinned("dp_shard"), isSmallBest = request.objective == Objective::Memory;
+  bool anyGroup = !request.hasPinnedGroups(), isSmallBest = request.objective == Objective::Memory;
   visitPlans(request, static_cast<int64_t>(tables.getKinds(request.plan).size()), [&](const Plan &plan) {
     bounded.push_back({plan, std::nullopt, std::nullopt});
     tables.expectLeast(plan);
@@ -295,7 +295,7 @@ void PlanSearch::estimate(const Candidate &candidate) {
     return dropTooLarge({plan, least, 0, estimate->bytes});
   Plan cut = plan;
   cut.cuts = estimate->cuts;
-  bool isClose = plan.countStages() == 1 && (plan.getAxis("tp") == 1 || !plan.overlap);
+  bool isClose = plan.countStages() == 1 && (plan.countRanks(AxisRole::Tensor) == 1 || !plan.overlap);
   double likely = measure(estimate->seconds, estimate->bytes);
   likeliest.emplace(likely, cut);
   if (static_cast<int64_t>(likeliest.size()) > limits.top)

@@ -20,10 +20,7 @@ static std::vector<int64_t> getDivisors(int64_t number) {
 
 /// The plan with its data-parallel ranks in groups of so many.
 static Plan divide(Plan plan, int64_t ranks) {
-  auto dp = llvm::find_if(plan.mesh, [](auto &axis) { return axis.first == "dp"; });
-  int64_t replicas = dp->second / ranks;
-  *dp = {"dp_replicate", replicas};
-  plan.mesh.insert(std::next(dp), {"dp_shard", ranks});
+  divideState(plan.mesh, getAxisName(AxisRole::Batch), ranks);
   return plan;
 }
 
@@ -32,14 +29,19 @@ static bool hasTransfers(const Plan &plan) {
   return plan.countRanks() > plan.countStages() || plan.offload != OffloadKind::None;
 }
 
+bool PlanRequest::hasPinnedGroups() const { return isPinned(getGroupAxis()); }
+
+int64_t PlanRequest::countGroupRanks() const { return plan.getAxis(getGroupAxis()); }
+
 int64_t PlanRequest::countDataRanks() const {
-  return std::max(plan.getAxis("dp"), plan.getAxis("dp_replicate") * plan.getAxis("dp_shard"));
+  llvm::StringRef axis = getAxisName(AxisRole::Batch);
+  auto [replicas, parts] = getStateParts(axis);
+  return std::max(plan.getAxis(axis), plan.getAxis(replicas) * plan.getAxis(parts));
 }
 
 bool PlanRequest::isReplicated() const {
-  bool isRefined = llvm::any_of(
-      plan.mesh, [](auto &axis) { return axis.first == "dp_replicate" || axis.first == "dp_shard"; });
-  return isRefined && plan.getAxis("dp_shard") == 1;
+  bool isRefined = llvm::any_of(plan.mesh, [](auto &axis) { return !getWholeAxis(axis.first).empty(); });
+  return isRefined && countGroupRanks() == 1;
 }
 
 namespace {
@@ -68,28 +70,29 @@ private:
     field = before;
   }
 
-  bool mayBe(llvm::StringRef axis, int64_t size) const {
-    return !request.isPinned(axis) || request.plan.getAxis(axis) == size;
+  bool mayBe(AxisRole role, int64_t size) const {
+    return !request.isPinned(role) || request.plan.countRanks(role) == size;
   }
   /// Data parallelism, in groups that are pinned.
   bool mayBeData(int64_t size) const {
-    return (!request.isPinned("dp") || request.countDataRanks() == size) &&
-           size % request.plan.getAxis("dp_shard") == 0;
+    return (!request.isPinned(AxisRole::Batch) || request.countDataRanks() == size) &&
+           size % request.countGroupRanks() == 0;
   }
 
   void chooseMesh() {
     for (int64_t pp : getDivisors(request.ranks)) {
-      if (pp > units || !mayBe(kPipelineAxis, pp))
+      if (pp > units || !mayBe(AxisRole::Pipeline, pp))
         continue;
       for (int64_t tp : getDivisors(request.ranks / pp)) {
         int64_t dp = request.ranks / pp / tp;
-        if (!mayBe("tp", tp) || (tp > kMostTensorRanks && !request.isPinned("tp")) || !mayBeData(dp) ||
-            plan.batch % dp)
+        if (!mayBe(AxisRole::Tensor, tp) || !mayBeData(dp) || plan.batch % dp ||
+            (tp > kMostTensorRanks && !request.isPinned(AxisRole::Tensor)))
           continue;
         stages = pp, data = dp, tensor = tp;
-        plan.mesh = {{kPipelineAxis.str(), pp}, {"dp", dp}, {"tp", tp}};
-        llvm::erase_if(plan.mesh, [](auto &axis) { return axis.second == 1 && axis.first != "dp"; });
-        if (int64_t group = request.plan.getAxis("dp_shard"); group > 1 && group < dp)
+        plan.mesh = makeMesh({{AxisRole::Pipeline, pp}, {AxisRole::Batch, dp}, {AxisRole::Tensor, tp}});
+        llvm::erase_if(plan.mesh,
+                       [](auto &axis) { return axis.second == 1 && !hasRole(axis.first, AxisRole::Batch); });
+        if (int64_t group = request.countGroupRanks(); group > 1 && group < dp)
           plan = divide(plan, group);
         choose("micro_batches", plan.microBatches, getDivisors(plan.batch / dp), &Enumeration::checkRows);
       }
@@ -176,9 +179,9 @@ bool mlir::par::isGroup(int64_t ranks, int64_t data, int64_t tensor, int64_t nod
 
 std::vector<Plan> mlir::par::listGroups(const PlanRequest &request, int64_t nodeRanks, const Plan &plan) {
   std::vector<Plan> plans = {plan};
-  if (plan.zero > 0 && !request.isPinned("dp_shard"))
-    for (int64_t data = plan.getAxis("dp"), ranks = 2; ranks < data; ++ranks)
-      if (isGroup(ranks, data, plan.getAxis("tp"), nodeRanks))
+  if (plan.zero > 0 && !request.hasPinnedGroups())
+    for (int64_t data = plan.countRanks(AxisRole::Batch), ranks = 2; ranks < data; ++ranks)
+      if (isGroup(ranks, data, plan.countRanks(AxisRole::Tensor), nodeRanks))
         plans.push_back(divide(plan, ranks));
   return plans;
 }

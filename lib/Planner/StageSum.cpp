@@ -1,7 +1,6 @@
 //===- StageSum.cpp - a stage over a step ---------------------------------------------------------------===//
 #include "StageSum.h"
 #include "par/Cost/CollectiveTimes.h"
-#include "par/Sharding/MeshAxes.h"
 
 using namespace mlir::par;
 

@@ -1,7 +1,6 @@
 //===- StateTable.cpp - what a stage stores of variables ------------------------------------------------===//
 #include "par/Planner/StateTable.h"
 #include "par/Cost/CollectiveTimes.h"
-#include "par/Sharding/MeshAxes.h"
 
 #include <numeric>
 
@@ -32,12 +31,29 @@ static std::vector<double> joinSmall(llvm::ArrayRef<double> tensors, const Plan 
   return joined;
 }
 
+/// The group of ranks that differ on the axes of a mesh which `isOf` names.
+static GroupPlacement placeAxes(const Cluster &cluster, const NamedAxes &mesh,
+                                llvm::function_ref<bool(llvm::StringRef)> isOf) {
+  std::vector<int64_t> sizes;
+  std::vector<size_t> axes;
+  for (auto &[name, size] : mesh) {
+    if (isOf(name))
+      axes.push_back(sizes.size());
+    sizes.push_back(size);
+  }
+  return placeGroup(cluster, sizes, axes);
+}
+
 DataTimes::DataTimes(const DataTensors &tensors, const Plan &plan, int64_t groupRanks,
                      const Cluster &cluster) {
-  int64_t data = countDataRanks(plan.mesh);
-  std::vector<int64_t> sizes = {plan.countStages(), data / groupRanks, groupRanks, plan.getAxis("tp")};
-  GroupPlacement all = placeGroup(cluster, sizes, {1, 2}), group = placeGroup(cluster, sizes, {2}),
-                 parts = placeGroup(cluster, sizes, {1});
+  NamedAxes mesh = plan.mesh;
+  if (plan.countRanks(AxisRole::State) != groupRanks)
+    divideState(mesh, getAxisName(AxisRole::Batch), groupRanks);
+  auto isData = [](llvm::StringRef axis) { return hasRole(axis, AxisRole::Batch); };
+  auto isState = [](llvm::StringRef axis) { return hasRole(axis, AxisRole::State); };
+  GroupPlacement all = placeAxes(cluster, mesh, isData), group = placeAxes(cluster, mesh, isState),
+                 parts = placeAxes(cluster, mesh, [&](auto axis) { return isData(axis) && !isState(axis); });
+  int64_t data = plan.countRanks(AxisRole::Batch);
   for (double bytes : joinSmall(tensors.all, plan))
     gather += getCollectiveSeconds(CollectiveKind::AllGather, bytes, group, cluster);
   double trained = std::accumulate(tensors.trained.begin(), tensors.trained.end(), 0.0);

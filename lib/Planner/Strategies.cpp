@@ -10,21 +10,26 @@ namespace {
 /// What it decides: sizes of axes, and ZeRO's stage.
 struct Strategy {
   const char *name;
-  std::vector<std::pair<std::string, int64_t>> axes;
+  NamedAxes axes;
   std::optional<int64_t> zero;
 };
 } // namespace
 
 static std::vector<Strategy> listStrategies(const Cluster &cluster, int64_t ranks) {
-  const std::string pp = kPipelineAxis.str(), dp = "dp", tp = "tp";
-  std::vector<Strategy> list = {{"data parallelism", {{pp, 1}, {dp, ranks}, {tp, 1}}, 0},
-                                {"ZeRO-1", {{pp, 1}, {dp, ranks}, {tp, 1}}, 1},
-                                {"ZeRO-2", {{pp, 1}, {dp, ranks}, {tp, 1}}, 2},
-                                {"ZeRO-3", {{pp, 1}, {dp, ranks}, {tp, 1}}, 3},
-                                {"tensor parallelism", {{pp, 1}, {dp, 1}, {tp, ranks}}, std::nullopt},
-                                {"pipeline", {{pp, ranks}, {dp, 1}, {tp, 1}}, std::nullopt}};
+  auto give = [&](AxisRole all) {
+    NamedAxes axes;
+    for (AxisRole role : kSearchedRoles)
+      axes.emplace_back(getAxisName(role).str(), role == all ? ranks : 1);
+    return axes;
+  };
+  std::vector<Strategy> list = {{"data parallelism", give(AxisRole::Batch), 0},
+                                {"ZeRO-1", give(AxisRole::Batch), 1},
+                                {"ZeRO-2", give(AxisRole::Batch), 2},
+                                {"ZeRO-3", give(AxisRole::Batch), 3},
+                                {"tensor parallelism", give(AxisRole::Tensor), std::nullopt},
+                                {"pipeline", give(AxisRole::Pipeline), std::nullopt}};
   if (int64_t inNode = std::gcd(cluster.nodeRanks, ranks); inNode > 1 && inNode < ranks)
-    list.push_back({"rule of thumb", {{tp, inNode}}, 1});
+    list.push_back({"rule of thumb", makeMesh({{AxisRole::Tensor, inNode}}), 1});
   return list;
 }
 
@@ -36,7 +41,7 @@ static std::optional<PlanRequest> pinStrategy(PlanRequest request, const Strateg
     llvm::erase_if(request.plan.mesh, [&, axis = axis](auto &known) { return known.first == axis; });
     request.plan.mesh.emplace_back(axis, size);
   }
-  request.pinned.insert("dp_shard"); // hybrid sharding is no pure strategy
+  request.pinned.insert(getGroupAxis().str()); // hybrid sharding is no pure strategy
   if (strategy.zero) {
     if (!request.pinned.insert("zero").second && request.plan.zero != *strategy.zero)
       return std::nullopt;

@@ -11,8 +11,9 @@ Plan UnitTables::restrictToUnit(const Plan &plan) {
   const std::vector<int64_t> &kinds = getKinds(plan);
   Plan unit = plan;
   int64_t count = 1 + *std::max_element(kinds.begin(), kinds.end());
-  int64_t tensor = plan.getAxis("tp"), data = plan.countRanks() / plan.countStages() / tensor;
-  unit.mesh = {{kPipelineAxis.str(), count}, {"dp", isGraph ? data : 1}, {"tp", tensor}};
+  int64_t tensor = plan.countRanks(AxisRole::Tensor), data = plan.countRanks(AxisRole::Batch);
+  unit.mesh = makeMesh(
+      {{AxisRole::Pipeline, count}, {AxisRole::Batch, isGraph ? data : 1}, {AxisRole::Tensor, tensor}});
   unit.batch = plan.batch / (isGraph ? plan.microBatches : plan.microBatches * data);
   unit.microBatches = 1;
   unit.zero = 0;
@@ -38,7 +39,7 @@ static constexpr double kLeastShare = 0.97;
 static constexpr double kLeastTensorShare = 0.5, kOverlappedShare = 0.7;
 
 /// Of one rank of a tensor-parallel group, other ranks' collectives do not show.
-static bool overlapsTensor(const Plan &plan) { return plan.overlap && plan.getAxis("tp") > 1; }
+static bool overlapsTensor(const Plan &plan) { return plan.overlap && plan.countRanks(AxisRole::Tensor) > 1; }
 
 /// A micro-batch of so many times the rows. Whatever is run again, at least what a unit is handed is saved.
 static UnitTable scale(UnitTable unit, double times, bool overlap, bool anyRecompute) {
@@ -66,9 +67,8 @@ Plan UnitTables::restrictToLeast(const Plan &plan) {
 }
 
 UnitTables::Traits UnitTables::getTraits(const Plan &plan) {
-  int64_t tensor = plan.getAxis("tp"), data = plan.countRanks() / plan.countStages() / tensor;
-  return {tensor, plan.sequenceParallel, plan.recompute, plan.batch / (plan.microBatches * data),
-          plan.overlap};
+  return {plan.countRanks(AxisRole::Tensor), plan.sequenceParallel, plan.recompute,
+          plan.batch / (plan.microBatches * plan.countRanks(AxisRole::Batch)), plan.overlap};
 }
 
 const std::vector<UnitTable> *UnitTables::getLeast(const Plan &plan, bool anyRecompute) {

@@ -258,6 +258,9 @@ static void parseMesh(const Node &root, Manifest &manifest) {
   }
   for (const Node &item : root["axes"].items())
     manifest.axes.push_back({item["name"].text(), int(item["size"].integer(1, 1 << 30)), item["of"].text()});
+  if (root.has("views"))
+    for (const Node &item : root["views"].items())
+      manifest.views.push_back({item["name"].text(), axisNumbers(manifest.axes, item["axes"])});
 }
 
 const ManifestSchedule *Program::findSchedule(const std::string &name) const {

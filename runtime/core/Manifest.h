@@ -22,6 +22,12 @@ struct Axis {
   std::string of; ///< mesh axis it belongs to
 };
 
+/// Another name of the ranks that some axes number.
+struct AxisView {
+  std::string name;
+  std::vector<int> axes; ///< their numbers
+};
+
 /// Axis numbers per dimension, major first.
 using Sharding = std::vector<std::vector<int>>;
 
@@ -185,6 +191,7 @@ struct Manifest {
   int worldSize;
   std::vector<std::pair<std::string, int>> mesh;
   std::vector<Axis> axes;
+  std::vector<AxisView> views;
   std::vector<Program> programs;           ///< every rank has one
   std::vector<ManifestFunction> functions; ///< of all programs; empty: it is not said
 

@@ -114,6 +114,9 @@ Shape shardBegin(const std::vector<Axis> &axes, const std::vector<int32_t> &coor
 }
 
 std::string meshAxesOf(const Manifest &manifest, const std::vector<int> &which) {
+  for (const AxisView &view : manifest.views)
+    if (std::set<int>(view.axes.begin(), view.axes.end()) == std::set<int>(which.begin(), which.end()))
+      return view.name;
   std::string text, single;
   for (const auto &entry : manifest.mesh) {
     bool used = false;

@@ -56,8 +56,8 @@ int64_t positionOn(const std::vector<Axis> &axes, const std::vector<int32_t> &co
 Shape shardBegin(const std::vector<Axis> &axes, const std::vector<int32_t> &coordinates,
                  const Sharding &sharding, const Shape &local);
 
-/// The mesh axes (each once, in the mesh's order) that `which` belong to, joined with '+': a key of the
-/// metrics' traffic.
+/// The view that consists of these axes, or the mesh axes (each once, in the mesh's order) that they belong to,
+/// joined with '+': a key of the metrics' traffic.
 std::string meshAxesOf(const Manifest &manifest, const std::vector<int> &which);
 
 /// The same of members; "channel N" where groups are listed.

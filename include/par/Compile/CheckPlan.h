@@ -29,8 +29,12 @@ private:
 
 /// Refuses a plan that is impossible, contradicts itself or needs what is not built yet, with the field and
 /// the remedy. `hasMemoryLimit`: `recompute` auto may seek its own limit. Sizes that are not decided yet are
-/// not checked.
-llvm::Error checkPlan(const Plan &plan, const PlanWords &words, bool hasMemoryLimit);
+/// not checked. `isAnnotated`: what a graph is divided over was written into it, maybe by hand.
+llvm::Error checkPlan(const Plan &plan, const PlanWords &words, bool hasMemoryLimit,
+                      bool isAnnotated = false);
+
+/// Whether there are strategies that divide a model over all of these axes.
+bool canDivide(const NamedAxes &axes);
 
 /// Those of its checks that are of one number each, whatever the rest of the plan is.
 llvm::Error checkSizes(const Plan &plan, const PlanWords &words);

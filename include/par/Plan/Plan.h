@@ -5,6 +5,7 @@
 #ifndef PAR_PLAN_PLAN_H
 #define PAR_PLAN_PLAN_H
 
+#include "par/Plan/Axes.h"
 #include "par/Plan/CompilePhase.h"
 #include "par/Schedule/ScheduleKind.h"
 #include "llvm/ADT/Hashing.h"
@@ -15,9 +16,6 @@
 #include <vector>
 
 namespace mlir::par {
-
-/// Names and sizes, outermost first.
-using NamedAxes = std::vector<std::pair<std::string, int64_t>>;
 
 enum class FloatKind { F32, BF16 };
 enum class OptimizerKind { AdamW, Sgd };
@@ -55,9 +53,6 @@ std::optional<Enum> findByName(llvm::StringRef name) {
   const auto *found = llvm::find(names, name);
   return found == names.end() ? std::nullopt : std::optional(static_cast<Enum>(found - names.begin()));
 }
-
-/// The axis of the mesh on which ranks differ in their stage of the pipeline.
-inline constexpr llvm::StringLiteral kPipelineAxis = "pp";
 
 /// A number for all stages of a pipeline, or one for each; empty: there is none.
 struct StageNumbers : std::vector<int64_t> {
@@ -103,7 +98,9 @@ struct Plan {
   /// Sequences of the graph: of one micro-batch over all data-parallel ranks.
   int64_t getGraphBatch() const { return batch / microBatches; }
   int64_t countRanks() const;
-  int64_t countStages() const { return getAxis(kPipelineAxis); }
+  /// Over all axes of a role.
+  int64_t countRanks(AxisRole role) const { return par::countRanks(mesh, role); }
+  int64_t countStages() const { return countRanks(AxisRole::Pipeline); }
 };
 
 /// What there is to know of a field beside its value.

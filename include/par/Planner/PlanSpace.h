@@ -14,6 +14,11 @@ namespace mlir::par {
 /// step times ranks.
 enum class Objective { Time, Memory, Cost };
 
+/// Roles over which the search divides ranks, each with an axis.
+inline constexpr AxisRole kSearchedRoles[] = {AxisRole::Pipeline, AxisRole::Batch, AxisRole::Tensor};
+/// The axis of the groups that ZeRO divides state over, where data-parallel ranks are in several.
+inline llvm::StringRef getGroupAxis() { return getStateParts(getAxisName(AxisRole::Batch)).second; }
+
 /// What is asked for.
 struct PlanRequest {
   Plan plan; ///< sizes, types, and the values of what is pinned
@@ -29,7 +34,12 @@ struct PlanRequest {
 
   bool mayOffload() const { return hasHost && !isPinned("offload"); }
   bool isPinned(llvm::StringRef name) const { return pinned.count(name.str()); }
-  /// Data-parallel ranks of the plan: those of `dp`, or of the axes that it is refined into.
+  bool isPinned(AxisRole role) const { return isPinned(getAxisName(role)); }
+  /// Whether the groups that ZeRO divides state over are pinned.
+  bool hasPinnedGroups() const;
+  /// Ranks of such a group, as they are pinned; 1 if they are not.
+  int64_t countGroupRanks() const;
+  /// Data-parallel ranks of the plan: those of their axis, or of the axes that it is refined into.
   int64_t countDataRanks() const;
   /// Whether data-parallel ranks are in groups of one (`dp_shard=1`): ZeRO has nothing to divide.
   bool isReplicated() const;

@@ -1,4 +1,5 @@
 //===- SearchSharding.cpp - tensor parallelism by an integer program ------------------------------------===//
+#include "par/Plan/Axes.h"
 #include "par/Sharding/FactorAssignment.h"
 #include "par/ShardingSearch/SearchShardings.h"
 #include "par/Transforms/Annotate/Passes.h"
@@ -12,8 +13,6 @@ namespace mlir::par {
 using namespace mlir;
 using namespace mlir::par;
 
-static constexpr StringLiteral kAxis = "tp";
-
 namespace {
 struct SearchSharding : par::impl::SearchShardingBase<SearchSharding> {
   using SearchShardingBase::SearchShardingBase;
@@ -26,9 +25,10 @@ struct SearchSharding : par::impl::SearchShardingBase<SearchSharding> {
           << int64_t(parameterLimit) << ", expected a number of bytes, or 0 for none";
       return signalPassFailure();
     }
-    if (!mesh || mesh.getSize(kAxis) == 1)
+    Axes axes = mesh ? mesh.getAxes(AxisRole::Tensor) : Axes();
+    if (axes.empty())
       return;
-    FailureOr<ShardingProblem> problem = describeProblem(module, StringAttr::get(&getContext(), kAxis));
+    FailureOr<ShardingProblem> problem = describeProblem(module, axes.front());
     if (failed(problem))
       return signalPassFailure();
     SearchLimits limits;

@@ -1,5 +1,6 @@
 //===- SetMesh.cpp - gives the module its mesh ----------------------------------------------------------===//
-#include "par/Sharding/MeshAxes.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "par/Plan/Axes.h"
 #include "par/Transforms/Annotate/Passes.h"
 
 namespace mlir::par {

@@ -1,6 +1,7 @@
 //===- ShardData.cpp - data parallelism -----------------------------------------------------------------===//
 #include "par/Dialect/Par/IR/Places.h"
-#include "par/Sharding/MeshAxes.h"
+#include "par/Plan/Axes.h"
+#include "par/Sharding/FactorAssignment.h"
 #include "par/Transforms/Annotate/Passes.h"
 
 namespace mlir::par {
@@ -17,7 +18,7 @@ struct ShardData : par::impl::ShardDataBase<ShardData> {
     MeshAttr mesh = getMesh(getOperation());
     if (!mesh)
       return;
-    Axes axes = getDataAxes(mesh);
+    Axes axes = mesh.getAxes(AxisRole::Batch);
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (BlockArgument argument : function.getArguments())
         if (failed(shard(function, argument, mesh, axes)))

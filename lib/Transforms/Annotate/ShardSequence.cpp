@@ -1,6 +1,7 @@
 //===- ShardSequence.cpp - sequence parallelism between tensor-parallel products ------------------------===//
 #include "par/Dialect/Par/IR/Places.h"
-#include "par/Sharding/MeshAxes.h"
+#include "par/Plan/Axes.h"
+#include "par/Sharding/FactorAssignment.h"
 #include "par/Transforms/Annotate/Passes.h"
 
 namespace mlir::par {
@@ -15,9 +16,11 @@ namespace {
 /// Follows the sequence dimension and parameters from chunk functions into layers, and writes constraints.
 class SequenceSharder {
 public:
-  SequenceSharder(ModuleOp module, Axes axes)
+  SequenceSharder(ModuleOp module, MeshAttr mesh)
       : module(module), symbols(module), builder(module.getContext()), meshName(getMeshName(module)),
-        axes(std::move(axes)) {}
+        tensor(mesh.getAxes(AxisRole::Tensor)), whole(mesh.getAxes(AxisRole::Sequence)), split(whole) {
+    llvm::append_range(split, tensor);
+  }
 
   void run() {
     for (auto function : module.getOps<func::FuncOp>())
@@ -96,14 +99,14 @@ private:
   // Constraints
   //===--------------------------------------------------------------------===//
 
-  /// Factors of an op by which parameters are split over tp.
+  /// Factors of an op by which parameters are split over axes of tensor parallelism.
   llvm::SmallSetVector<int64_t, 4> getSplitFactors(Operation *op, RuleAttr rule) const {
     llvm::SmallSetVector<int64_t, 4> factors;
     for (auto [number, operand] : llvm::enumerate(op->getOperands()))
       if (ShardingAttr sharding = parameters.lookup(operand))
         for (int64_t dim = 0, rank = sharding.getDims().size(); dim < rank; ++dim)
           if (llvm::any_of(sharding.getAxes(dim),
-                           [&](StringAttr axis) { return llvm::is_contained(axes, axis); }))
+                           [&](StringAttr axis) { return llvm::is_contained(tensor, axis); }))
             if (int64_t factor = rule.getOperandFactor(number, dim); factor >= 0)
               factors.insert(factor);
     return factors;
@@ -159,9 +162,9 @@ private:
   /// The sum stays whole along the sequence until it is reduced, so that the product is not split otherwise.
   void splitSum(Value value) {
     builder.setInsertionPointAfterValue(value);
-    Value whole = constrain(value, {}, "sequence parallelism: a product is whole along seq");
-    Value split = constrain(whole, axes, "sequence parallelism: a sum over tp is split along seq");
-    value.replaceAllUsesExcept(split, whole.getDefiningOp());
+    Value sum = constrain(value, whole, "sequence parallelism: a product is whole along seq");
+    Value part = constrain(sum, split, "sequence parallelism: a sum over tp is split along seq");
+    value.replaceAllUsesExcept(part, sum.getDefiningOp());
   }
 
   /// One gather for all products of a value with parameters.
@@ -173,17 +176,20 @@ private:
     if (uses.empty())
       return;
     builder.setInsertionPointAfterValue(value);
-    Value whole = constrain(value, {}, "sequence parallelism: a product takes whole sequences");
-    gathered.insert(whole);
+    Value sequence = constrain(value, whole, "sequence parallelism: a product takes whole sequences");
+    gathered.insert(sequence);
     for (OpOperand *use : uses)
-      use->set(whole);
+      use->set(sequence);
   }
 
   ModuleOp module;
   SymbolTable symbols;
   OpBuilder builder;
   StringRef meshName;
-  Axes axes;
+  const Axes tensor; ///< of tensor parallelism
+  /// The sequence's axes where a product takes what a tensor-parallel group has of it, and between products.
+  const Axes whole;
+  Axes split;
   llvm::DenseSet<Operation *> visited;
   llvm::DenseMap<Value, unsigned> sequences;      ///< value → its dimension "seq"
   llvm::DenseMap<Value, ShardingAttr> parameters; ///< value → compute sharding, may be null
@@ -194,9 +200,8 @@ private:
 struct ShardSequence : par::impl::ShardSequenceBase<ShardSequence> {
   void runOnOperation() override {
     MeshAttr mesh = getMesh(getOperation());
-    Axes axes = mesh ? getTensorAxes(mesh) : Axes();
-    if (!axes.empty())
-      SequenceSharder(getOperation(), axes).run();
+    if (mesh && !mesh.getAxes(AxisRole::Tensor).empty())
+      SequenceSharder(getOperation(), mesh).run();
   }
 };
 } // namespace

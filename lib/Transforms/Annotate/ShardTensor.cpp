@@ -1,5 +1,7 @@
 //===- ShardTensor.cpp - tensor parallelism by dimension names ------------------------------------------===//
+#include "par/Plan/Axes.h"
 #include "par/Sharding/FactorAssignment.h"
+#include "par/Sharding/MeshViews.h"
 #include "par/Transforms/Annotate/Passes.h"
 #include <tuple>
 
@@ -21,11 +23,10 @@ struct ShardTensor : par::impl::ShardTensorBase<ShardTensor> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     MeshAttr mesh = getMesh(module);
-    if (!mesh || mesh.getSize("tp") == 1)
+    if (!mesh || mesh.getAxes(AxisRole::Tensor).empty())
       return;
-    int64_t tp = mesh.getSize("tp"), overKv = chooseKvShards(findHeads(module), tp);
     Axes all, kv, group;
-    splitAxis(module, tp, overKv, all, kv, group);
+    splitAxis(module, mesh, all, kv, group);
     for (auto variable : module.getOps<VariableOp>())
       if (variable.getRole() == Role::Parameter && !variable.getComputeAttr())
         shard(variable, all, kv, group);
@@ -63,31 +64,21 @@ struct ShardTensor : par::impl::ShardTensorBase<ShardTensor> {
     return std::get<2>(least);
   }
 
-  /// Refines tp in the mesh if both parts are larger than one.
-  static void splitAxis(ModuleOp module, int64_t tp, int64_t overKv, Axes &all, Axes &kv, Axes &group) {
-    MLIRContext *context = module.getContext();
-    auto name = [&](StringRef text) { return StringAttr::get(context, text); };
-    if (overKv == tp || overKv == 1) {
-      all = {name("tp")};
-      (overKv == tp ? kv : group) = all;
+  /// Refines tensor parallelism's axis in the mesh if both parts are larger than one.
+  static void splitAxis(ModuleOp module, MeshAttr mesh, Axes &all, Axes &kv, Axes &group) {
+    StringRef axis = getAxisName(AxisRole::Tensor);
+    all = mesh.getAxes(AxisRole::Tensor);
+    int64_t ranks = mesh.getSize(all), overKv = chooseKvShards(findHeads(module), ranks);
+    if (overKv == ranks || overKv == 1) {
+      (overKv == ranks ? kv : group) = all;
       return;
     }
-    kv = {name("tp.kv")};
-    group = {name("tp.group")};
-    all = {kv.front(), group.front()};
-    MeshOp op = *module.getOps<MeshOp>().begin();
-    SmallVector<StringAttr> names;
-    SmallVector<int64_t> sizes;
-    for (auto [axis, size] : llvm::zip(op.getMesh().getNames(), op.getMesh().getSizes())) {
-      if (axis.getValue() != "tp") {
-        names.push_back(axis);
-        sizes.push_back(size);
-        continue;
-      }
-      names.append({kv.front(), group.front()});
-      sizes.append({overKv, tp / overKv});
-    }
-    op.setMeshAttr(MeshAttr::get(context, names, sizes));
+    std::string kvName = (axis + ".kv").str(), groupName = (axis + ".group").str();
+    mesh = llvm::cantFail(refineMesh(mesh, {axis}, {{kvName, overKv}, {groupName, ranks / overKv}}));
+    setMesh(module, mesh);
+    kv = mesh.getAxes(kvName);
+    group = mesh.getAxes(groupName);
+    all = mesh.getAxes(axis);
   }
 
   void shard(VariableOp variable, const Axes &all, const Axes &kv, const Axes &group) {

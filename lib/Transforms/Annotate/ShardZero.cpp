@@ -1,5 +1,7 @@
 //===- ShardZero.cpp - where state lies: ZeRO's three stages --------------------------------------------===//
-#include "par/Sharding/MeshAxes.h"
+#include "par/Plan/Axes.h"
+#include "par/Sharding/FactorAssignment.h"
+#include "par/Sharding/MeshViews.h"
 #include "par/Transforms/Annotate/Passes.h"
 
 namespace mlir::par {
@@ -31,24 +33,30 @@ struct ShardZero : par::impl::ShardZeroBase<ShardZero> {
         return signalPassFailure();
       }
     mesh = getMesh(module);
-    if (mesh)
-      group = getStateAxes(mesh);
-    if (stage == 0 || group.empty())
+    if (stage == 0 || !mesh)
       return;
+    resolveViews(module);
     for (auto variable : module.getOps<VariableOp>())
       if (variable.getRole() == Role::Parameter && variable.getTensorType().getRank() > 0)
         shard(variable);
+  }
+
+  /// Over the axes of state that split no dimension already: a rank computes with a part of its own there.
+  Axes chooseGroup(const DimAxes &dims) const {
+    Axes group = mesh.getAxes(AxisRole::State);
+    for (const Axes &axes : dims)
+      llvm::erase_if(group, [&](StringAttr axis) { return llvm::is_contained(axes, axis); });
+    return group;
   }
 
   void shard(VariableOp parameter) {
     DimAxes dims(parameter.getTensorType().getRank());
     if (ShardingAttr compute = parameter.getComputeAttr())
       dims = getDimAxes(compute);
-    if (llvm::any_of(dims, [&](const Axes &axes) {
-          return llvm::any_of(axes, [&](StringAttr axis) { return llvm::is_contained(group, axis); });
-        }))
-      return; // split over the group already
-    llvm::append_range(dims[chooseDim(parameter.getTensorType(), dims)], group);
+    Axes group = chooseGroup(dims);
+    if (group.empty())
+      return;
+    llvm::append_range(dims[chooseDim(parameter.getTensorType(), dims, mesh.getSize(group))], group);
     ShardingAttr storage = makeSharding(&getContext(), getMeshName(parameter), dims);
     Builder builder(&getContext());
     SmallVector<StringRef> roles{"gradient", "master", "moment"};
@@ -65,8 +73,7 @@ struct ShardZero : par::impl::ShardZeroBase<ShardZero> {
   /// The first dimension whose shard the group divides, else the one that gains the least padding. There,
   /// dimensions that are not split yet come first: a shard of a padded shard begins elsewhere than the shard
   /// it is a part of, so that reading it takes a gather over all axes of the dimension.
-  unsigned chooseDim(RankedTensorType type, const DimAxes &dims) const {
-    int64_t members = mesh.getSize(group);
+  unsigned chooseDim(RankedTensorType type, const DimAxes &dims, int64_t members) const {
     std::optional<unsigned> best;
     std::pair<bool, double> least;
     for (auto [dim, axes] : llvm::enumerate(dims)) {
@@ -84,6 +91,5 @@ struct ShardZero : par::impl::ShardZeroBase<ShardZero> {
   }
 
   MeshAttr mesh;
-  Axes group;
 };
 } // namespace

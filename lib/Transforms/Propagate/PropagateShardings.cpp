@@ -1,5 +1,6 @@
 //===- PropagateShardings.cpp - completes shardings through factors -------------------------------------===//
 #include "Propagation.h"
+#include "par/Sharding/MeshViews.h"
 #include "par/Target/Target.h"
 #include "par/Transforms/Propagate/Passes.h"
 
@@ -25,6 +26,7 @@ struct PropagateShardings : par::impl::PropagateShardingsBase<PropagateShardings
     const Target *target = getTarget(module);
     if (!target)
       return signalPassFailure();
+    resolveViews(module);
     specializeCallees(module);
     Propagation propagation(module, mesh, target->rates.getFlopsPerByte(), explain);
     propagation.seed();

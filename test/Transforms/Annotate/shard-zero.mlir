@@ -29,7 +29,7 @@ par.variable @w : tensor<64xf32> dims ["embed"] {role = #par.role<parameter>}
 
 // -----
 
-// Nothing to split over; split over the group already.
+// Nothing to split over; split over all of it already.
 // CHECK: par.variable @w : tensor<64xf32> dims ["embed"] {role = #par.role<parameter>}
 par.mesh @mesh <["dp"=1, "tp"=2]>
 par.variable @w : tensor<64xf32> dims ["embed"] {role = #par.role<parameter>}
@@ -39,3 +39,12 @@ par.variable @w : tensor<64xf32> dims ["embed"] {role = #par.role<parameter>}
 // CHECK: par.variable @w : tensor<64xf32> dims ["embed"] {compute = #par.sharding<@mesh, [{"dp"}]>, role = #par.role<parameter>}
 par.mesh @mesh <["dp"=2]>
 par.variable @w : tensor<64xf32> dims ["embed"] {role = #par.role<parameter>, compute = #par.sharding<@mesh, [{"dp"}]>}
+
+// -----
+
+// Experts over a part of dp and tp: ZeRO has the rest of dp for them, and all of it for others.
+// CHECK: par.variable @experts {{.*}}storage = #par.sharding<@mesh, [{"dp.1", "tp", "dp.0"}, {}]>
+// CHECK: par.variable @dense {{.*}}storage = #par.sharding<@mesh, [{"tp", "dp.0", "dp.1"}, {}]>
+par.mesh @mesh <["dp.0"=2, "dp.1"=2, "tp"=2], {ep = ["dp.1", "tp"]}>
+par.variable @experts : tensor<8x4xf32> dims ["experts", "embed"] {role = #par.role<parameter>, compute = #par.sharding<@mesh, [{"ep"}, {}]>}
+par.variable @dense : tensor<8x4xf32> dims ["mlp", "embed"] {role = #par.role<parameter>, compute = #par.sharding<@mesh, [{"tp"}, {}]>}

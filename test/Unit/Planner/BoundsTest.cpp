@@ -136,7 +136,7 @@ TEST(Bounds, ATiedTableCountsOncePerStage) {
       Plan plan = makeTiedPlan();
       plan.mesh = {{"dp", 1}};
       if (stages > 1)
-        plan.mesh.insert(plan.mesh.begin(), {kPipelineAxis.str(), stages});
+        plan.mesh.insert(plan.mesh.begin(), {getAxisName(AxisRole::Pipeline).str(), stages});
       plan.microBatches = 4;
       plan.schedule = schedule;
       plan.chunks = chunks;

@@ -97,7 +97,7 @@ static void drawMesh(Dice &dice, int64_t units, int64_t heads, Plan &plan) {
   int64_t tp = dice.pick<int64_t>({1, 1, 2, heads});
   plan.mesh.clear();
   if (pp > 1)
-    plan.mesh.emplace_back(kPipelineAxis.str(), pp);
+    plan.mesh.emplace_back(getAxisName(AxisRole::Pipeline).str(), pp);
   if (dp == 4 && dice.once(3)) {
     plan.mesh.emplace_back("dp_replicate", 2);
     plan.mesh.emplace_back("dp_shard", 2);

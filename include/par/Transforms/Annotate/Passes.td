@@ -17,6 +17,23 @@ def SetMesh : Pass<"par-set-mesh", "::mlir::ModuleOp"> {
   let options = [Option<"mesh", "mesh", "std::string", "\"\"", "axes, for example dp=2,tp=4">];
 }
 
+def RefineMesh : Pass<"par-refine-mesh", "::mlir::ModuleOp"> {
+  let summary = "numbers the ranks of some axes of the mesh in a second way";
+  let description = [{
+    **Before:** a module with a mesh. **After:** the ranks of the adjacent axes `over` have the names `into` beside
+    their own. Axes are split where both ways of numbering need it, and shardings name the parts. What is a whole axis
+    of the mesh is one again; everything else that has a name is a view.
+
+    `over=dp,tp into=edp=2,ep=4`: `par.mesh @mesh <["dp"=4, "tp"=2]>` →
+    `par.mesh @mesh <["dp.0"=2, "dp.1"=2, "tp"=2], {edp = ["dp.0"], ep = ["dp.1", "tp"]}>`
+
+    Experts may then be split over ep where dense parameters are split over tp: ZeRO stores each in parts over the axes
+    of state that it is not split over.
+  }];
+  let options = [ListOption<"over", "over", "std::string", "adjacent axes of the mesh, outermost first">,
+                 ListOption<"into", "into", "std::string", "axes as name=size, outermost first">];
+}
+
 def FreezeParameters : Pass<"par-freeze-parameters", "::mlir::ModuleOp"> {
   let summary = "parameters that are not trained, by patterns of their names";
   let description = [{
@@ -91,7 +108,9 @@ def ShardSequence : Pass<"par-shard-sequence", "::mlir::ModuleOp"> {
     (column-parallel products) is wanted whole along seq. Propagation does the rest: norms, dropout and residuals work
     on seq/tp rows, and each all-reduce of a partial sum becomes a reduce-scatter, and an all-gather before the next
     product, of the same bytes in total (Korthikanti et al., 2205.05198). Which dimension is the sequence follows from
-    the inputs through the factors of ops. Without tp larger than one nothing changes.
+    the inputs through the factors of ops. A mesh with cp has sequences split over it: whole is then what a
+    tensor-parallel group has of a sequence, and between products seq is over cp and tp. Without tp larger than one
+    nothing changes.
 
     ```mlir
     // before
@@ -116,7 +135,8 @@ def ShardZero : Pass<"par-shard-zero", "::mlir::ModuleOp"> {
     read (3). In stages 0 and 1 accumulators stay whole and unreduced, so gradients are reduced once per step.
 
     A tensor is split over dp × cp (with `dp_shard`: over that instead of dp), minor to tp, in the first dimension
-    whose shard after tp the group divides, else in the one that gains the least padding.
+    whose shard after tp the group divides, else in the one that gains the least padding. Of a parameter that is split
+    over some of these axes already, the group has the rest.
 
     ```mlir
     par.variable @up : tensor<256x64xf32> dims ["mlp", "embed"] {compute = #par.sharding<@mesh, [{"tp"}, {} ]>, …}

@@ -25,6 +25,24 @@ void ParDialect::registerAttributes() {
 // Mesh
 //===----------------------------------------------------------------------===//
 
+/// `ep = ["dp.1", "tp"]`.
+static ParseResult parseView(AsmParser &parser, SmallVectorImpl<MeshViewAttr> &views) {
+  std::string name;
+  SmallVector<StringAttr> axes;
+  auto parseAxis = [&]() -> ParseResult {
+    std::string axis;
+    if (parser.parseString(&axis))
+      return failure();
+    axes.push_back(StringAttr::get(parser.getContext(), axis));
+    return success();
+  };
+  if (parser.parseKeywordOrString(&name) || parser.parseEqual() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis))
+    return failure();
+  views.push_back(MeshViewAttr::get(parser.getContext(), StringAttr::get(parser.getContext(), name), axes));
+  return success();
+}
+
 Attribute MeshAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> names;
   SmallVector<int64_t> sizes;
@@ -37,10 +55,14 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
     sizes.push_back(size);
     return success();
   };
+  SmallVector<MeshViewAttr> views;
   if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis) ||
+      (succeeded(parser.parseOptionalComma()) &&
+       parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces,
+                                      [&] { return parseView(parser, views); })) ||
       parser.parseGreater())
     return {};
-  return parser.getChecked<MeshAttr>(parser.getContext(), names, sizes);
+  return parser.getChecked<MeshAttr>(parser.getContext(), names, sizes, views);
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {
@@ -48,11 +70,40 @@ void MeshAttr::print(AsmPrinter &printer) const {
   llvm::interleaveComma(llvm::zip(getNames(), getSizes()), printer, [&](auto axis) {
     printer << '"' << std::get<0>(axis).getValue() << "\"=" << std::get<1>(axis);
   });
-  printer << "]>";
+  printer << "]";
+  if (!getViews().empty()) {
+    printer << ", {";
+    llvm::interleaveComma(getViews(), printer, [&](MeshViewAttr view) {
+      printer.printKeywordOrString(view.getName().getValue());
+      printer << " = [";
+      llvm::interleaveComma(view.getAxes(), printer);
+      printer << "]";
+    });
+    printer << "}";
+  }
+  printer << ">";
+}
+
+/// A view has a name of its own, and axes of the mesh, each once.
+static LogicalResult verifyView(llvm::function_ref<InFlightDiagnostic()> emitError, MeshViewAttr view,
+                                ArrayRef<StringAttr> names, llvm::StringSet<> &seen) {
+  StringRef name = view.getName().getValue();
+  const auto *part = llvm::find_if(names, [&](StringAttr axis) { return isPartOf(axis.getValue(), name); });
+  if (part != names.end())
+    return emitError() << "mesh view \"" << name << "\" has the name of the axis " << *part
+                       << " or of what it is a part of; give it another";
+  if (name.empty() || !seen.insert(name).second)
+    return emitError() << "mesh view \"" << name << "\" is empty or appears twice";
+  llvm::SmallDenseSet<StringAttr> used;
+  for (StringAttr axis : view.getAxes())
+    if (!llvm::is_contained(names, axis) || !used.insert(axis).second)
+      return emitError() << "mesh view \"" << name << "\": " << axis
+                         << " is not an axis of the mesh, or appears twice";
+  return success();
 }
 
 LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<StringAttr> names,
-                               ArrayRef<int64_t> sizes) {
+                               ArrayRef<int64_t> sizes, ArrayRef<MeshViewAttr> views) {
   llvm::StringSet<> seen;
   int64_t ranks = 1;
   for (auto [name, size] : llvm::zip(names, sizes)) {
@@ -65,6 +116,9 @@ LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
     if (llvm::MulOverflow(ranks, size, ranks) || ranks > std::numeric_limits<int32_t>::max())
       return emitError() << "mesh has more than " << std::numeric_limits<int32_t>::max() << " ranks";
   }
+  for (MeshViewAttr view : views)
+    if (failed(verifyView(emitError, view, names, seen)))
+      return failure();
   return success();
 }
 
@@ -77,9 +131,34 @@ int64_t MeshAttr::getPosition(StringRef name) const {
   return -1;
 }
 
+bool MeshAttr::hasName(StringRef name) const {
+  return llvm::any_of(getViews(), [&](MeshViewAttr view) { return view.getName().getValue() == name; }) ||
+         llvm::any_of(getNames(), [&](StringAttr axis) { return isPartOf(axis.getValue(), name); });
+}
+
+SmallVector<StringAttr> MeshAttr::getAxes(StringRef name) const {
+  for (MeshViewAttr view : getViews())
+    if (view.getName().getValue() == name)
+      return SmallVector<StringAttr>(view.getAxes());
+  SmallVector<StringAttr> axes;
+  for (StringAttr axis : getNames())
+    if (isPartOf(axis.getValue(), name))
+      axes.push_back(axis);
+  return axes;
+}
+
+SmallVector<StringAttr> MeshAttr::getAxes(AxisRole role) const {
+  SmallVector<StringAttr> axes;
+  for (auto [axis, size] : llvm::zip(getNames(), getSizes()))
+    if (size > 1 && hasRole(axis.getValue(), role))
+      axes.push_back(axis);
+  return axes;
+}
+
 int64_t MeshAttr::getSize(StringRef name) const {
-  int64_t position = getPosition(name);
-  return position < 0 ? 1 : getSizes()[position];
+  if (int64_t position = getPosition(name); position >= 0)
+    return getSizes()[position];
+  return getSize(getAxes(name));
 }
 
 int64_t MeshAttr::getSize(ArrayRef<StringAttr> axes) const {
@@ -90,9 +169,14 @@ int64_t MeshAttr::getSize(ArrayRef<StringAttr> axes) const {
 }
 
 SmallVector<StringRef> MeshAttr::getUserAxes(ArrayRef<StringRef> axes) const {
+  for (MeshViewAttr view : getViews())
+    if (view.getAxes().size() == axes.size() && llvm::all_of(view.getAxes(), [&](StringAttr axis) {
+          return llvm::is_contained(axes, axis.getValue());
+        }))
+      return {view.getName().getValue()};
   SmallVector<StringRef> users;
   for (auto [name, size] : llvm::zip(getNames(), getSizes())) {
-    StringRef user = getParentAxis(name.getValue());
+    StringRef user = getUserAxis(name.getValue());
     if (size > 1 && llvm::is_contained(axes, name.getValue()) && !llvm::is_contained(users, user))
       users.push_back(user);
   }

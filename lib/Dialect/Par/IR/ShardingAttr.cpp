@@ -105,13 +105,19 @@ LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
   return failure(failed(check(replicated)) || failed(check(unreduced)));
 }
 
-/// sharding_c1 for one list of axes.
+/// sharding_c1 for one list of axes, and sharding_c2 for those that views stand for.
 static bool verifyAxes(llvm::function_ref<InFlightDiagnostic()> emitError, MeshAttr mesh,
-                       ArrayRef<StringAttr> axes) {
+                       ArrayRef<StringAttr> axes, llvm::SmallDenseSet<StringAttr> &seen) {
   bool valid = true;
   for (StringAttr axis : axes) {
-    if (mesh && mesh.hasAxis(axis.getValue()))
+    if (mesh && mesh.hasName(axis.getValue())) {
+      for (StringAttr part : mesh.getAxes(axis.getValue()))
+        if (!seen.insert(part).second) {
+          emitError() << "sharding_c2: mesh axis " << part << ", which " << axis << " has, is used twice";
+          valid = false;
+        }
       continue;
+    }
     InFlightDiagnostic diagnostic = emitError();
     diagnostic << "sharding_c1: axis " << axis << " is not one of the mesh";
     if (mesh)
@@ -135,10 +141,11 @@ LogicalResult ShardingAttr::verifyFor(llvm::function_ref<InFlightDiagnostic()> e
                 << rank;
     valid = false;
   }
+  llvm::SmallDenseSet<StringAttr> seen;
   for (DimShardingAttr dim : getDims())
-    valid &= verifyAxes(emitError, mesh, dim.getAxes());
-  valid &= verifyAxes(emitError, mesh, getReplicated());
-  valid &= verifyAxes(emitError, mesh, getUnreduced());
+    valid &= verifyAxes(emitError, mesh, dim.getAxes(), seen);
+  valid &= verifyAxes(emitError, mesh, getReplicated(), seen);
+  valid &= verifyAxes(emitError, mesh, getUnreduced(), seen);
   return success(valid);
 }
 

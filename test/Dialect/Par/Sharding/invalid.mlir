@@ -84,3 +84,38 @@ func.func @sharding_c4(%x: tensor<8xf32>) {
   %0 = par.constrain %x <@other, [{"dp"}, {"tp"}]> : tensor<8xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{mesh view "dp" has the name of the axis "dp.0" or of what it is a part of; give it another}}
+par.mesh @mesh <["dp.0"=2, "dp.1"=2], {dp = ["dp.1"]}>
+
+// -----
+
+// expected-error @+1 {{mesh view "ep" is empty or appears twice}}
+par.mesh @mesh <["dp"=2, "tp"=2], {ep = ["dp"], ep = ["tp"]}>
+
+// -----
+
+// expected-error @+1 {{mesh view "ep": "cp" is not an axis of the mesh, or appears twice}}
+par.mesh @mesh <["dp"=2, "tp"=2], {ep = ["dp", "cp"]}>
+
+// -----
+
+// A view and an axis that it has.
+par.mesh @mesh <["dp.0"=2, "dp.1"=2, "tp"=2], {ep = ["dp.1", "tp"]}>
+func.func @sharding_c2_view(%x: tensor<8x8xf32>) {
+  // expected-error @+1 {{constrain_c1: sharding_c2: mesh axis "tp", which "tp" has, is used twice}}
+  %0 = par.constrain %x <@mesh, [{"ep"}, {"tp"}]> : tensor<8x8xf32>
+  return
+}
+
+// -----
+
+// The parts of an axis are a view of it, too.
+par.mesh @mesh <["dp.0"=2, "dp.1"=2, "tp"=2], {ep = ["dp.1", "tp"]}>
+func.func @sharding_c2_parts(%x: tensor<8x8xf32>) {
+  // expected-error @+1 {{constrain_c1: sharding_c2: mesh axis "dp.1", which "ep" has, is used twice}}
+  %1 = par.constrain %x <@mesh, [{"dp"}, {"ep"}]> : tensor<8x8xf32>
+  return
+}

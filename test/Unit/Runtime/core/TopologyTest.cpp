@@ -41,6 +41,11 @@ TEST(Topology, MetricsNameMeshAxesOnce) {
   manifest.mesh = {{"dp", 2}, {"tp", 6}};
   EXPECT_EQ(meshAxesOf(manifest, {2, 1, 0}), "dp+tp");
   EXPECT_EQ(meshAxesOf(manifest, {2}), "tp");
+  // A view names the group of all its axes, and no other.
+  manifest.views = {{"ep", {1, 2}}};
+  EXPECT_EQ(meshAxesOf(manifest, {2, 1}), "ep");
+  EXPECT_EQ(meshAxesOf(manifest, {0, 1, 2}), "dp+tp");
+  EXPECT_EQ(meshAxesOf(manifest, {1}), "tp");
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "par/Plan/Axes.h"
 
 #include "par/Dialect/Par/IR/ParEnums.h.inc"
 

@@ -25,28 +25,48 @@ def Par_FactorKind : Par_Enum<"FactorKind", "what a sharded factor asks for", [
   Case<"PassThrough", 0, "pass_through">, Case<"Reduction", 1, "reduction">,
   Case<"NeedReplication", 2, "need_replication">, Case<"Permutation", 3, "permutation">]>;
 
+def Par_MeshViewAttr : Par_Attr<"MeshView", "view"> {
+  let summary = "Another name of the ranks that some axes of a mesh number, major first";
+  let parameters = (ins "::mlir::StringAttr":$name, ArrayRefParameter<"::mlir::StringAttr">:$axes);
+  let assemblyFormat = "`<` $name `=` `[` $axes `]` `>`";
+}
+
 def Par_MeshAttr : Par_Attr<"Mesh", "mesh"> {
-  let summary = "Named axes of devices, outermost first";
+  let summary = "Named axes of devices, outermost first, and views: other names over the same ranks";
   let description = [{
     `<["dp"=2, "tp"=4]>`. Rank = row-major position. An axis `a.b` is a refinement of the user's axis `a`; the
     refinements of an axis are adjacent and their sizes multiply to its size.
+
+    `<["dp.0"=2, "dp.1"=2, "tp"=4], {ep = ["dp.1", "tp"]}>`: `ep` is a view, the name of eight ranks that dense layers
+    number by a part of dp and by tp. An axis that has parts is a view of them without being listed: `dp` here, `tp`
+    of `tp.kv` and `tp.group`, and `dp` of `dp_replicate` and `dp_shard` (the table of Axes.h). Shardings may name
+    views until `par-refine-mesh` or propagation writes the axes that they stand for.
   }];
-  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names, ArrayRefParameter<"int64_t">:$sizes);
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names, ArrayRefParameter<"int64_t">:$sizes,
+                        OptionalArrayRefParameter<"::mlir::par::MeshViewAttr">:$views);
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$names,
+                                   "::llvm::ArrayRef<int64_t>":$sizes), [{
+    return $_get($_ctxt, names, sizes, ::llvm::ArrayRef<::mlir::par::MeshViewAttr>());
+  }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getNumRanks() const;
     bool hasAxis(::llvm::StringRef name) const { return getPosition(name) >= 0; }
+    /// Whether it is an axis, one that has parts, or a view.
+    bool hasName(::llvm::StringRef name) const;
     /// Position of an axis, -1 if there is none.
     int64_t getPosition(::llvm::StringRef name) const;
-    /// Size of an axis; 1 if the mesh has none of that name.
+    /// The axes that a name stands for: itself, those of a view, or the parts of an axis. Empty if it is unknown.
+    ::llvm::SmallVector<::mlir::StringAttr> getAxes(::llvm::StringRef name) const;
+    /// Axes larger than 1 that have a role.
+    ::llvm::SmallVector<::mlir::StringAttr> getAxes(AxisRole role) const;
+    /// Number of ranks of an axis or of a view; 1 if the mesh has none of that name.
     int64_t getSize(::llvm::StringRef name) const;
     /// Product of the sizes of `axes`.
     int64_t getSize(::llvm::ArrayRef<::mlir::StringAttr> axes) const;
-    /// The user's axis that `name` refines ("tp" for "tp.kv"), or `name` itself.
-    static ::llvm::StringRef getParentAxis(::llvm::StringRef name) { return name.split('.').first; }
-    /// The user's axes larger than 1 to which `axes` belong, in the mesh's order: how manifest, metrics and
-    /// reports name a group of ranks.
+    /// How manifest, metrics and reports name a group of ranks: the view that consists of just these axes, or the
+    /// user's axes larger than 1 to which `axes` belong, in the mesh's order.
     ::llvm::SmallVector<::llvm::StringRef> getUserAxes(::llvm::ArrayRef<::llvm::StringRef> axes) const;
   }];
 }
