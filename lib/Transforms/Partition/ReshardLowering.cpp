@@ -129,31 +129,72 @@ void ReshardLowering::exchange() {
         return exchange();
 }
 
-/// All-to-all: the trailing axes of one dimension become the next axes of another.
+/// The longest run of axes of dimension `from` that the target has next in dimension `to`, and the number of
+/// axes of `from` that are minor to it.
+std::pair<ArrayRef<StringAttr>, size_t> ReshardLowering::findExchanged(int64_t from, int64_t to) const {
+  ArrayRef<StringAttr> axes = ArrayRef<StringAttr>(current[from]).drop_front(keptPrefix(from)), best;
+  if (!isPrefix(current[to], wanted[to]))
+    return {best, 0};
+  ArrayRef<StringAttr> next = ArrayRef<StringAttr>(wanted[to]).drop_front(current[to].size());
+  size_t minor = 0;
+  for (size_t begin = 0; begin < axes.size(); ++begin) {
+    size_t length = 0;
+    while (length < next.size() && begin + length < axes.size() && axes[begin + length] == next[length])
+      ++length;
+    if (length > best.size())
+      best = axes.slice(begin, length), minor = axes.size() - begin - length;
+  }
+  return {best, minor};
+}
+
+/// Whether the target has any of these axes in another dimension.
+bool ReshardLowering::isWantedElsewhere(int64_t dim, ArrayRef<StringAttr> axes) const {
+  for (int64_t other = 0; other < rank(); ++other)
+    for (StringAttr axis : axes)
+      if (other != dim && contains(wanted[other], axis))
+        return true;
+  return false;
+}
+
+/// All-to-all: axes of one dimension become the next axes of another. A rank sends no more than its part over
+/// axes that the target has minor to them there, and gathers over axes minor to them here behind it, when it
+/// has less, unless another dimension takes these.
 bool ReshardLowering::exchangeBetween(int64_t from, int64_t to) {
-  size_t prefix = keptPrefix(from);
-  SmallVector<StringAttr> axes(ArrayRef<StringAttr>(current[from]).drop_front(prefix));
-  Axes extended = current[to];
-  extended.append(axes.begin(), axes.end());
-  if (axes.empty() || !isPrefix(extended, wanted[to]))
+  auto [moved, minor] = findExchanged(from, to);
+  SmallVector<StringAttr> axes(moved);
+  if (axes.empty() || isWantedElsewhere(from, ArrayRef<StringAttr>(current[from]).take_back(minor)))
     return false;
-  if ((padded[from] != paddedWanted[from] && prefix != 0) ||
+  size_t left = current[from].size() - minor - axes.size();
+  if ((padded[from] != paddedWanted[from] && left != 0) ||
       (padded[to] != paddedWanted[to] && !current[to].empty()))
     return false;
-  resize(to);
   int64_t members = mesh.getSize(axes);
-  if (shape()[to] % members)
+  int64_t size = current[to].empty() ? paddedWanted[to] : shape()[to];
+  if (size % members)
     return false;
+  resize(to);
+  Axes minorWanted = sliceMinor(to, axes);
   RankedTensorType type = withDim(to, shape()[to] / members);
   SmallVector<int64_t> sizes(type.getShape());
   sizes[from] *= members;
   tag(builder.create<AllToAllOp>(op.getLoc(), TypeRange{type.clone(sizes)}, axesAttr(axes), to, from,
                                  ValueRange{value}));
-  current[from].truncate(prefix);
-  current[to] = extended;
-  if (prefix == 0 && wanted[from].empty())
+  gatherMinor(from, members, ArrayRef<StringAttr>(current[from]).take_back(minor));
+  current[from].truncate(left);
+  current[to].append(axes.begin(), axes.end());
+  llvm::append_range(current[to], minorWanted);
+  if (left == 0 && wanted[from].empty())
     resize(from);
   return true;
+}
+
+/// One dimension becomes two: the number of a block, and the place within it.
+void ReshardLowering::splitIntoBlocks(int64_t dim, int64_t blocks) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> divided(type.getShape());
+  divided[dim] /= blocks;
+  divided.insert(divided.begin() + dim, blocks);
+  value = builder.create<ReshapeOp>(op.getLoc(), type.clone(divided), value);
 }
 
 /// The dimension only gains axes, and no other dimension must give them up first.
@@ -161,11 +202,12 @@ bool ReshardLowering::canSliceNow(int64_t dim) const {
   if (!isPrefix(current[dim], wanted[dim]) || current[dim].size() == wanted[dim].size() ||
       (padded[dim] != paddedWanted[dim] && !current[dim].empty()))
     return false;
-  for (StringAttr axis : ArrayRef<StringAttr>(wanted[dim]).drop_front(current[dim].size()))
-    for (const Axes &axes : current)
-      if (contains(axes, axis))
-        return false;
-  return true;
+  return llvm::none_of(ArrayRef<StringAttr>(wanted[dim]).drop_front(current[dim].size()),
+                       [&](StringAttr axis) { return splitsNow(axis); });
+}
+
+bool ReshardLowering::splitsNow(StringAttr axis) const {
+  return llvm::any_of(current, [&](const Axes &axes) { return contains(axes, axis); });
 }
 
 void ReshardLowering::slice(int64_t dim) {
@@ -191,6 +233,41 @@ void ReshardLowering::gather(int64_t dim) {
   current[dim].truncate(prefix);
   if (prefix == 0)
     resize(dim);
+}
+
+/// Takes this rank's part over the axes that the target has behind `axes`, within each of the blocks that are
+/// about to travel over these.
+Axes ReshardLowering::sliceMinor(int64_t dim, ArrayRef<StringAttr> axes) {
+  Axes minor;
+  for (StringAttr axis : ArrayRef<StringAttr>(wanted[dim]).drop_front(current[dim].size() + axes.size())) {
+    if (splitsNow(axis))
+      break;
+    minor.push_back(axis);
+  }
+  int64_t blocks = mesh.getSize(axes), parts = mesh.getSize(minor);
+  if (minor.empty() || shape()[dim] % (blocks * parts))
+    return {};
+  Location loc = op.getLoc();
+  RankedTensorType part = withDim(dim, shape()[dim] / parts);
+  splitIntoBlocks(dim, blocks);
+  tag(builder.create<AllSliceOp>(loc, withDim(dim + 1, shape()[dim + 1] / parts), axesAttr(minor), dim + 1,
+                                 value));
+  value = builder.create<ReshapeOp>(loc, part, value);
+  return minor;
+}
+
+/// Gathers over axes minor to those over which `blocks` blocks of a dimension have come together: within
+/// each.
+void ReshardLowering::gatherMinor(int64_t dim, int64_t blocks, ArrayRef<StringAttr> axes) {
+  if (axes.empty())
+    return;
+  Location loc = op.getLoc();
+  int64_t parts = mesh.getSize(axes);
+  RankedTensorType whole = withDim(dim, shape()[dim] * parts);
+  splitIntoBlocks(dim, blocks);
+  tag(builder.create<AllGatherOp>(loc, TypeRange{withDim(dim + 1, shape()[dim + 1] * parts)}, axesAttr(axes),
+                                  dim + 1, ValueRange{value}));
+  value = builder.create<ReshapeOp>(loc, whole, value);
 }
 
 void ReshardLowering::resize(int64_t dim) {

@@ -25,7 +25,13 @@ private:
   void reduce();
   void scatterReduction(int64_t dim, Axes &pending);
   void exchange();
+  std::pair<ArrayRef<StringAttr>, size_t> findExchanged(int64_t from, int64_t to) const;
+  bool isWantedElsewhere(int64_t dim, ArrayRef<StringAttr> axes) const;
   bool exchangeBetween(int64_t from, int64_t to);
+  Axes sliceMinor(int64_t dim, ArrayRef<StringAttr> axes);
+  void gatherMinor(int64_t dim, int64_t blocks, ArrayRef<StringAttr> axes);
+  void splitIntoBlocks(int64_t dim, int64_t blocks);
+  bool splitsNow(StringAttr axis) const;
   void slice(int64_t dim);
   bool canSliceNow(int64_t dim) const;
   void gather(int64_t dim);
