@@ -32,6 +32,11 @@ function(par_tool name)
   set_property(GLOBAL APPEND PROPERTY PAR_TOOLS ${name})
 endfunction()
 
+# par_takes_plugins(TOOL): exports what plugins use (docs/Plugins.md).
+function(par_takes_plugins name)
+  par_export_symbols(${name} ParDialect ParRankDialect ParRankAnalysis ParSharding ParSource ParPlan ParSchedule ParSupport)
+endfunction()
+
 # par_export_symbols(TOOL LIBRARY...): what the tool loads finds all symbols of these libraries in it, so that op classes,
 # interfaces and their ids are there once. They have to be whole: the linker takes only what the tool itself uses.
 function(par_export_symbols name)

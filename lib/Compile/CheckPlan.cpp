@@ -1,7 +1,10 @@
 //===- CheckPlan.cpp - plans that are impossible or contradict themselves -------------------------------===//
 #include "par/Compile/CheckPlan.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Plan/PlanJson.h"
+#include "par/Register/Register.h"
 #include "par/Schedule/Schedule.h"
 #include "par/Support/MakeError.h"
 #include "par/Target/Target.h"
@@ -27,11 +30,11 @@ std::string PlanWords::name(llvm::StringRef field) const {
 
 std::string PlanWords::value(const Plan &plan, llvm::StringRef field) const {
   return areFlags() ? printFlag(plan, field)
-                    : llvm::formatv("\"{0}\": {1}", field, *toJson(plan).get(field)).str();
+                    : llvm::formatv("\"{0}\": {1}", field, toJson(plan, field)).str();
 }
 
 std::string PlanWords::drop(llvm::StringRef field) const {
-  return areFlags() ? "leave it out" : llvm::formatv("set it to {0}", *toJson(Plan()).get(field)).str();
+  return areFlags() ? "leave it out" : llvm::formatv("set it to {0}", toJson(Plan(), field)).str();
 }
 
 Error PlanWords::error(const Twine &text) const {
@@ -127,6 +130,21 @@ static Error checkDivided(const Plan &plan, const PlanWords &words) {
   return Error::success();
 }
 
+/// Passes that plugins registered, or par's own.
+static Error checkStrategy(const Plan &plan, const PlanWords &words) {
+  if (plan.strategy.empty())
+    return Error::success();
+  if (!mlir::PassInfo::lookup("par-set-mesh"))
+    registerPasses();
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  mlir::OpPassManager manager(mlir::ModuleOp::getOperationName());
+  if (succeeded(parsePassPipeline(plan.strategy, manager, stream)))
+    return Error::success();
+  return words.error(words.value(plan, "strategy") + ": " + llvm::StringRef(problem).trim().split('\n').first +
+                     "; give --plugin FILE.so that has the pass");
+}
+
 /// Of one stage there is nothing to order or to cut; of several, the schedule says what it needs.
 static Error checkPipeline(const Plan &plan, const PlanWords &words) {
   const Plan usual;
@@ -204,7 +222,7 @@ static Error checkStrategies(const Plan &plan, const PlanWords &words) {
 
 Error mlir::par::checkPlan(const Plan &plan, const PlanWords &words, bool hasMemoryLimit, bool isAnnotated) {
   using Check = Error (*)(const Plan &, const PlanWords &);
-  for (Check check : {checkTarget, checkSizes, checkOverlap, checkMesh, checkPipeline})
+  for (Check check : {checkTarget, checkSizes, checkOverlap, checkMesh, checkStrategy, checkPipeline})
     if (Error error = check(plan, words))
       return error;
   if (!isAnnotated)

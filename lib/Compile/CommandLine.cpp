@@ -3,6 +3,7 @@
 #include "Compiler.h"
 #include "par/Compile/CompileTool.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Source/Plugins.h"
 #include "par/Support/ErrorLine.h"
 
 using namespace mlir::par;
@@ -62,6 +63,7 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   flags.text("o", "DIR.par", "package to write", options.output);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
+  describePluginFlag(flags, options.plugins);
   flags.text(
       "plan", "FILE",
       "takes the plan from a file, in place of all flags that decide it: a package, or what par-plan -o "
@@ -114,7 +116,10 @@ int mlir::par::runCompileTool(int argc, char **argv, llvm::StringRef launcher, c
   if (std::optional<int> status = flags.take(argc, argv))
     return *status;
   options.given = flags.getGiven();
-  if (llvm::Error error = checkOptions(options)) {
+  llvm::Error error = loadPlugins(options.plugins);
+  if (!error)
+    error = checkOptions(options);
+  if (error) {
     printError(std::move(error));
     return 1;
   }

@@ -4,8 +4,8 @@
 
 #include "par/Compile/CheckPlan.h"
 #include "par/Cost/Cluster.h"
+#include "par/Source/ModelSource.h"
 #include "par/Support/Flags.h"
-#include "par/Support/GraphFile.h"
 
 namespace mlir::par {
 
@@ -13,7 +13,7 @@ struct CompileOptions {
   std::string model, output;
   Plan plan; ///< as far as flags or `planFile` say; complete once the model is loaded
   std::string planFile;
-  std::vector<std::string> overrides;
+  std::vector<std::string> overrides, plugins;
   std::string saveIr, from, to, report, timeline, memoryLimitText, kernelRates, linkRates, clusterFile;
   bool explain = false, dryRun = false, cudnnPlans = false;
   std::set<std::string> given; ///< names of the command line's flags
@@ -28,7 +28,7 @@ struct CompileOptions {
   std::optional<Cluster> cluster; ///< takes the place of both
 
   bool has(llvm::StringRef flag) const { return given.count(flag.str()); }
-  bool isGraph() const { return isGraphFile(model); }
+  bool isGraph() const { return openModel(model)->isGraph(); }
   bool writesPackage() const { return !dryRun && to.empty(); }
   PlanWords getWords() const { return PlanWords(planFile); }
 };

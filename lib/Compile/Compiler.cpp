@@ -85,40 +85,33 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult load() {
-    if (failed(options.isGraph() ? loadGraph() : loadModel()) || failed(checkSizes()))
-      return failure();
-    if (failed(check(takeModel(*module, options))))
+    if (failed(readModel()) || failed(checkSizes()) || failed(check(takeModel(*module, options))))
       return failure();
     // A graph that is annotated has what was frozen in it.
     bool isWhole = options.first <= CompilePhase::Annotate;
     return isWhole ? check(checkNames(*module, options.plan, options.getWords(), options.model)) : success();
   }
 
-  LogicalResult loadGraph() {
-    module = parseGraphFile(context, options.model);
-    return module ? check(takeGraph(*module, options)) : failure();
-  }
-
-  LogicalResult loadModel() {
+  LogicalResult readModel() {
     Plan &plan = options.plan;
-    bool isWhole = !options.planFile.empty();
-    if (!isWhole && !options.has("batch"))
-      plan.batch = 8 * plan.countRanks(AxisRole::Batch);
-    if (failed(check(checkBatch(plan, options.getWords()))))
+    bool hasPlan = !options.planFile.empty();
+    if (!source->isGraph()) {
+      if (!hasPlan && !options.has("batch"))
+        plan.batch = 8 * plan.countRanks(AxisRole::Batch);
+      if (failed(check(checkBatch(plan, options.getWords()))))
+        return failure();
+    }
+    SourceOptions wanted{options.model, options.overrides};
+    if (hasPlan || options.has("seq"))
+      wanted.seq = plan.seq;
+    wanted.dtype = plan.dtype;
+    if (failed(source->read(context, wanted)))
       return failure();
-    import.model = options.model;
-    import.overrides = options.overrides;
-    if (isWhole || options.has("seq"))
-      import.seq = plan.seq;
-    import.dtype = getName(plan.dtype).str();
-    import.batch = plan.getGraphBatch();
-    FailureOr<ImportPlan> imported = planImport(context, import);
-    if (failed(imported))
+    plan.seq = wanted.seq.value_or(plan.seq);
+    module = source->build(context, plan.getGraphBatch());
+    if (!module)
       return failure();
-    import.seq = plan.seq = imported->seq;
-    config = imported->config.json;
-    module = importModel(context, import);
-    return success(static_cast<bool>(module));
+    return source->isGraph() ? check(takeGraph(*module, options)) : success();
   }
 
   /// Bytes of a step are counted in 64 bits: what a forward pass makes stays so far below that its gradients
@@ -166,11 +159,9 @@ private:
 
   /// The graph with which trials of other plans begin.
   OwningOpRef<ModuleOp> importFor(const Plan &plan) {
-    if (options.isGraph() || plan.getGraphBatch() == options.plan.getGraphBatch())
+    if (source->isGraph() || plan.getGraphBatch() == options.plan.getGraphBatch())
       return begun->clone();
-    ImportOptions other = import;
-    other.batch = plan.getGraphBatch();
-    return importModel(context, other);
+    return source->build(context, plan.getGraphBatch());
   }
 
   //===--------------------------------------------------------------------===//
@@ -355,6 +346,7 @@ private:
   /// The config as it was compiled, and the tokenizer: par-export and par-generate need nothing but the
   /// package then.
   LogicalResult keepModelFiles(PackageWriter &package) {
+    std::string config = source->getConfig();
     if (config.empty())
       return success();
     if (llvm::Error error = package.write("config.json", config))
@@ -375,8 +367,7 @@ private:
 
   CompileOptions options; ///< the plan becomes complete
   std::string launcher;
-  std::string config; ///< empty: the model is a graph
-  ImportOptions import;
+  std::unique_ptr<ModelSource> source = openModel(options.model);
   MLIRContext context;
   ScopedDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;

@@ -15,6 +15,7 @@ static void buildAnnotate(OpPassManager &manager, const Plan &plan, const PhaseO
   AnnotatePipelineOptions annotate;
   annotate.mesh = printMesh(plan.mesh);
   annotate.sequenceParallel = plan.sequenceParallel;
+  annotate.strategy = plan.strategy;
   annotate.zero = plan.zero;
   annotate.freeze = plan.freeze;
   annotate.searchSharding = plan.shardingSearch;

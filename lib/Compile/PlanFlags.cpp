@@ -137,6 +137,10 @@ void mlir::par::describeShardingFlags(Flags &flags, Plan &plan) {
             plan.zero3Gather);
   flags.toggle("sequence-parallel", "splits norms, dropout and residuals along the sequence over tp",
                plan.sequenceParallel);
+  flags.text("strategy", "PASS,..",
+             "passes of a plugin that annotate the graph before par's own do, as MLIR writes them: name, or "
+             "name{option=value} (docs/Plugins.md)",
+             plan.strategy);
 }
 
 void mlir::par::describeSearchFlags(Flags &flags, Plan &plan) {
@@ -244,7 +248,7 @@ std::string mlir::par::printMesh(const NamedAxes &axes) {
 
 /// Empty: no flag says so.
 static std::string printValue(int64_t value) { return std::to_string(value); }
-static std::string printValue(const std::string &) { return ""; }
+static std::string printValue(const std::string &text) { return text.empty() ? "" : "'" + text + "'"; }
 static std::string printValue(const NamedAxes &axes) { return printMesh(axes); }
 static std::string printValue(const std::optional<int64_t> &value) {
   return value ? std::to_string(*value) : "";

@@ -1,6 +1,7 @@
 //===- InterpretFlags.cpp - the flags of par-interpret --------------------------------------------------===//
 #include "par/Compile/PlanFlags.h"
 #include "par/Interpreter/InterpretModel.h"
+#include "par/Source/Plugins.h"
 
 using namespace mlir;
 
@@ -9,6 +10,7 @@ static void describeModel(par::Flags &flags, par::InterpretOptions &options) {
   flags.choice("function", {"train", "logits"}, "what to evaluate (default: train)", options.function);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
+  describePluginFlag(flags, options.plugins);
   describeModelFlags(flags, options.plan);
   describeShardingFlags(flags, options.plan);
   flags.toggle("exact", "does not round bf16: the graph in f64 throughout", options.exact);

@@ -6,8 +6,7 @@
 #include "par/Compile/PlanFlags.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
-#include "par/Import/Import.h"
-#include "par/Support/GraphFile.h"
+#include "par/Source/ModelSource.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -18,22 +17,22 @@ static InFlightDiagnostic error(MLIRContext &context) { return emitError(Unknown
 // Reading
 //===----------------------------------------------------------------------===//
 
-static OwningOpRef<ModuleOp> importGraph(MLIRContext &context, const InterpretOptions &options) {
+static OwningOpRef<ModuleOp> readModel(MLIRContext &context, const InterpretOptions &options) {
+  std::unique_ptr<ModelSource> source = openModel(options.model);
   Plan plan = options.plan;
-  if (!options.has("batch"))
-    plan.batch = 8 * plan.countRanks(AxisRole::Batch);
-  if (llvm::Error problem = checkBatch(plan, PlanWords())) {
-    error(context) << llvm::toString(std::move(problem));
-    return {};
+  if (!source->isGraph()) {
+    if (!options.has("batch"))
+      plan.batch = 8 * plan.countRanks(AxisRole::Batch);
+    if (llvm::Error problem = checkBatch(plan, PlanWords())) {
+      error(context) << llvm::toString(std::move(problem));
+      return {};
+    }
   }
-  ImportOptions import;
-  import.model = options.model;
-  import.overrides = options.overrides;
+  SourceOptions wanted{options.model, options.overrides};
   if (options.has("seq"))
-    import.seq = plan.seq;
-  import.dtype = getName(plan.dtype).str();
-  import.batch = plan.getGraphBatch();
-  return succeeded(planImport(context, import)) ? importModel(context, import) : nullptr;
+    wanted.seq = plan.seq;
+  wanted.dtype = plan.dtype;
+  return succeeded(source->read(context, wanted)) ? source->build(context, plan.getGraphBatch()) : nullptr;
 }
 
 /// Micro-batches for whose tokens a rank program has slots; 0 in a module that is none.
@@ -103,7 +102,7 @@ static LogicalResult transform(ModuleOp module, const InterpretOptions &options)
 
 FailureOr<InterpretGraph> par::buildInterpretGraph(MLIRContext &context, const InterpretOptions &options) {
   InterpretGraph graph;
-  graph.module = options.isGraph() ? parseGraphFile(context, options.model) : importGraph(context, options);
+  graph.module = readModel(context, options);
   if (!graph.module || failed(readSizes(graph, options)) || failed(transform(*graph.module, options)))
     return failure();
   return std::move(graph);

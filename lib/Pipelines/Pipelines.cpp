@@ -20,6 +20,9 @@ void par::buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOp
         FreezeParametersOptions{SmallVector<std::string>(options.freeze.begin(), options.freeze.end())}));
   // Everything after speaks of the mesh's axes.
   manager.addPass(createSetMesh(SetMeshOptions{options.mesh}));
+  // What it annotates, par's own strategies keep.
+  if (!options.strategy.empty() && failed(parsePassPipeline(options.strategy, manager)))
+    llvm::report_fatal_error("unchecked strategy");
   if (options.searchSharding)
     manager.addPass(
         createSearchSharding(SearchShardingOptions{options.parameterLimit, options.flops, options.memory,

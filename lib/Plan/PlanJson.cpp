@@ -39,8 +39,25 @@ static json::Value toValue(Enum value) {
 
 json::Object mlir::par::toJson(const Plan &plan) {
   json::Object object;
-  visitFields([&](const PlanField &field, const auto &value) { object[field.name] = toValue(value); }, plan);
+  const Plan usual;
+  visitFields(
+      [&](const PlanField &field, const auto &value, const auto &other) {
+        if (!field.isRare || value != other)
+          object[field.name] = toValue(value);
+      },
+      plan, usual);
   return object;
+}
+
+json::Value mlir::par::toJson(const Plan &plan, llvm::StringRef name) {
+  json::Value found = nullptr;
+  visitFields(
+      [&](const PlanField &field, const auto &value) {
+        if (field.name == name)
+          found = toValue(value);
+      },
+      plan);
+  return found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,6 +140,8 @@ static llvm::Error readFields(llvm::StringRef name, const json::Object &object, 
         known.insert(field.name.str());
         const json::Value *value = object.get(field.name);
         if (!problem.empty())
+          return;
+        if (!value && field.isRare)
           return;
         if (!value)
           problem = ("the field \"" + field.name + "\" is missing").str();

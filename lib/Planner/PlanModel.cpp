@@ -1,7 +1,5 @@
 //===- PlanModel.cpp - the model that is planned --------------------------------------------------------===//
 #include "PlanModel.h"
-#include "mlir/Bytecode/BytecodeWriter.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "par/Compile/CheckNames.h"
 #include "par/Compile/GraphState.h"
@@ -10,7 +8,6 @@
 #include "par/Register/Register.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
-#include "par/Support/GraphFile.h"
 #include "par/Transforms/Annotate/Passes.h"
 
 using namespace mlir;
@@ -25,31 +22,25 @@ static LogicalResult freeze(ModuleOp module, const Names &patterns) {
   return manager.run(module);
 }
 
-OwningOpRef<ModuleOp> PlanModel::loadConfig(MLIRContext &context, const std::set<std::string> &given,
-                                            Plan &plan) {
-  import.dtype = getName(plan.dtype).str();
-  import.batch = 1;
-  import.logits = false;
+OwningOpRef<ModuleOp> PlanModel::read(MLIRContext &context, const std::string &path,
+                                      const std::vector<std::string> &overrides,
+                                      const std::set<std::string> &given, Plan &plan) {
+  SourceOptions wanted{path, overrides};
   if (given.count("seq"))
-    import.seq = plan.seq;
-  FailureOr<ImportPlan> imported = planImport(context, import);
-  if (failed(imported))
+    wanted.seq = plan.seq;
+  wanted.dtype = plan.dtype;
+  wanted.logits = false;
+  if (failed(source->read(context, wanted)))
     return {};
-  import.seq = plan.seq = imported->seq;
-  return importModel(context, import);
-}
-
-OwningOpRef<ModuleOp> PlanModel::loadGraph(MLIRContext &context, const std::set<std::string> &given,
-                                           Plan &plan) {
-  OwningOpRef<ModuleOp> module = parseGraphFile(context, import.model);
-  if (!module)
-    return {};
-  if (llvm::Error error = takeWholeGraph(*module, import.model, import.overrides, given, plan)) {
+  plan.seq = wanted.seq.value_or(plan.seq);
+  OwningOpRef<ModuleOp> module = source->build(context, /*batch=*/1);
+  if (!module || !source->isGraph())
+    return module;
+  if (llvm::Error error = takeWholeGraph(*module, path, overrides, given, plan)) {
     printError(std::move(error));
     return {};
   }
-  llvm::raw_string_ostream stream(graph);
-  return succeeded(writeBytecodeToFile(*module, stream)) ? std::move(module) : OwningOpRef<ModuleOp>();
+  return module;
 }
 
 LogicalResult PlanModel::load(const std::string &path, const std::vector<std::string> &overrides,
@@ -60,11 +51,9 @@ LogicalResult PlanModel::load(const std::string &path, const std::vector<std::st
   context.loadAllAvailableDialects();
   context.printOpOnDiagnostic(false);
   ScopedDiagnosticHandler handler(&context, printDiagnostic);
-  import.model = path;
-  import.overrides = overrides;
-  request.isGraph = isGraphFile(path);
-  OwningOpRef<ModuleOp> module =
-      request.isGraph ? loadGraph(context, given, request.plan) : loadConfig(context, given, request.plan);
+  source = openModel(path);
+  request.isGraph = source->isGraph();
+  OwningOpRef<ModuleOp> module = read(context, path, overrides, given, request.plan);
   if (!module)
     return failure();
   if (request.isGraph)
@@ -80,13 +69,6 @@ LogicalResult PlanModel::load(const std::string &path, const std::vector<std::st
 }
 
 OwningOpRef<ModuleOp> PlanModel::importInto(MLIRContext &context, const Plan &plan) const {
-  OwningOpRef<ModuleOp> module;
-  if (graph.empty()) {
-    ImportOptions other = import;
-    other.batch = plan.getGraphBatch();
-    module = importModel(context, other);
-  } else {
-    module = parseSourceString<ModuleOp>(graph, ParserConfig(&context));
-  }
+  OwningOpRef<ModuleOp> module = source->build(context, plan.getGraphBatch());
   return module && succeeded(freeze(*module, frozen)) ? std::move(module) : OwningOpRef<ModuleOp>();
 }

@@ -2,12 +2,12 @@
 #ifndef PAR_LIB_PLANNER_PLANMODEL_H
 #define PAR_LIB_PLANNER_PLANMODEL_H
 
-#include "par/Import/Import.h"
 #include "par/Planner/PlanSpace.h"
+#include "par/Source/ModelSource.h"
 
 namespace mlir::par {
 
-/// A Hugging Face folder or config, or a graph.
+/// A model from any source.
 class PlanModel {
 public:
   /// Reads it and completes the request by its sizes, types and, of a graph, micro-batches. `given`: names of
@@ -22,12 +22,12 @@ public:
   const std::string &getHash() const { return hash; }
 
 private:
-  OwningOpRef<ModuleOp> loadConfig(MLIRContext &context, const std::set<std::string> &given, Plan &plan);
-  OwningOpRef<ModuleOp> loadGraph(MLIRContext &context, const std::set<std::string> &given, Plan &plan);
+  OwningOpRef<ModuleOp> read(MLIRContext &context, const std::string &path,
+                             const std::vector<std::string> &overrides, const std::set<std::string> &given,
+                             Plan &plan);
 
-  ImportOptions import;
-  Names frozen;      ///< patterns of the parameters that are not trained
-  std::string graph; ///< bytecode; empty: not a graph
+  std::unique_ptr<ModelSource> source;
+  Names frozen; ///< patterns of the parameters that are not trained
   double flops = 0;
   std::string hash;
 };

@@ -7,9 +7,9 @@
 #include "par/Cost/ClusterFile.h"
 #include "par/Planner/Calibrate.h"
 #include "par/Planner/PlanPins.h"
+#include "par/Source/Plugins.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/ErrorLine.h"
-#include "par/Support/GraphFile.h"
 #include "par/Support/MakeError.h"
 
 using namespace mlir;
@@ -38,6 +38,7 @@ static Flags describeFlags(PlanOptions &options) {
               "that part of "
               "the plan; the rest is searched.");
   flags.positional(options.model);
+  describePluginFlag(flags, options.plugins);
   flags.text("cluster", "FILE.json",
              "the cluster to plan for (docs/Clusters.md; default: this machine, measured once)",
              options.clusterFile);
@@ -103,7 +104,8 @@ static Error checkRequest(PlanOptions &options) {
   if (Error error = takePins(options.request, options.given, options.pins))
     return error;
   completeBatch(options);
-  return isGraphFile(options.model) ? Error::success() : checkBatch(options.request.plan, PlanWords());
+  return openModel(options.model)->isGraph() ? Error::success()
+                                             : checkBatch(options.request.plan, PlanWords());
 }
 
 static Error checkOptions(PlanOptions &options) {
@@ -184,6 +186,8 @@ int mlir::par::runPlanTool(int argc, char **argv) {
   if (std::optional<int> status = flags.take(argc, argv))
     return *status;
   options.given = flags.getGiven();
+  if (Error error = loadPlugins(options.plugins))
+    return fail(std::move(error));
   if (Error error = checkOptions(options))
     return fail(std::move(error));
   if (options.calibrate)

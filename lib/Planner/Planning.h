@@ -13,7 +13,7 @@ namespace mlir::par {
 /// What par-plan is asked.
 struct PlanOptions {
   std::string model, clusterFile, output, report;
-  std::vector<std::string> overrides, pins;
+  std::vector<std::string> overrides, pins, plugins;
   PlanRequest request;
   int64_t top = 5;
   int64_t workers = 0; ///< threads; 0: one for each core

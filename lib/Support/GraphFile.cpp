@@ -44,8 +44,6 @@ std::unique_ptr<llvm::MemoryBuffer> mlir::par::readGraphFile(MLIRContext &contex
   return std::move(*file);
 }
 
-bool mlir::par::isGraphFile(StringRef path) { return path.ends_with(".mlir") || path.ends_with(".mlirbc"); }
-
 OwningOpRef<ModuleOp> mlir::par::parseGraphFile(MLIRContext &context, StringRef path) {
   std::unique_ptr<llvm::MemoryBuffer> text = mlir::par::readGraphFile(context, path);
   if (!text)

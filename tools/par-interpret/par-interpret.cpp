@@ -2,8 +2,10 @@
 #include "mlir/IR/MLIRContext.h"
 #include "par/Interpreter/InterpretModel.h"
 #include "par/Register/Register.h"
+#include "par/Source/Plugins.h"
 #include "par/Support/BeginTool.h"
 #include "par/Support/Diagnostics.h"
+#include "par/Support/ErrorLine.h"
 #include "par/Support/OutputFile.h"
 
 using namespace mlir;
@@ -19,6 +21,10 @@ int main(int argc, char **argv) {
   if (std::optional<int> status = flags.take(argc, argv))
     return *status;
   options.given = flags.getGiven();
+  if (llvm::Error error = par::loadPlugins(options.plugins)) {
+    par::printError(std::move(error));
+    return 1;
+  }
   DialectRegistry registry;
   par::registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);

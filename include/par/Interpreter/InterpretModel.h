@@ -5,8 +5,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/LogicalResult.h"
 #include "par/Plan/Plan.h"
+#include "par/Source/ModelSource.h"
 #include "par/Support/Flags.h"
-#include "par/Support/GraphFile.h"
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +19,7 @@ struct InterpretOptions {
   std::set<std::string> given;        ///< names of the command line's flags
   std::string model;                  ///< graph.mlir, a Hugging Face folder or config.json
   std::vector<std::string> overrides; ///< key=value
+  std::vector<std::string> plugins;   ///< files
   std::string function = "train";     ///< train or logits
   Plan plan;                          ///< what of it changes numbers; the rest has its defaults
   std::optional<int64_t> ranks;       ///< without a mesh: data-parallel ranks
@@ -35,7 +36,7 @@ struct InterpretOptions {
   bool has(llvm::StringRef flag) const { return given.count(flag.str()); }
   /// Whether ranks of a mesh are evaluated, be it of one rank.
   bool isPartitioned() const { return has("mesh") || ranks; }
-  bool isGraph() const { return isGraphFile(model); }
+  bool isGraph() const { return openModel(model)->isGraph(); }
 };
 
 /// All flags of par-interpret, bound to `options`.

@@ -11,6 +11,8 @@ struct AnnotatePipelineOptions : PassPipelineOptions<AnnotatePipelineOptions> {
   Option<std::string> mesh{*this, "mesh", llvm::cl::desc("axes, for example dp=2,tp=4"), llvm::cl::init("")};
   ListOption<std::string> freeze{*this, "freeze",
                                  llvm::cl::desc("patterns of names of parameters that are not trained")};
+  Option<std::string> strategy{*this, "strategy", llvm::cl::desc("passes that annotate before par's own do"),
+                               llvm::cl::init("")};
   Option<bool> sequenceParallel{*this, "sequence-parallel",
                                 llvm::cl::desc("split between products along seq over tp"),
                                 llvm::cl::init(false)};

@@ -81,7 +81,8 @@ struct Plan {
   int64_t zero = 0; ///< stage, 0 to 3
   GatherTime zero3Gather = GatherTime::PerMicroBatch;
   bool sequenceParallel = false;
-  bool shardingSearch = false;           ///< parameters are split by par-search-sharding, not by names
+  std::string strategy;        ///< passes of a plugin that annotate, as MLIR writes them; empty: none
+  bool shardingSearch = false; ///< parameters are split by par-search-sharding, not by names
   std::optional<int64_t> parameterLimit; ///< bytes on a rank, of `shardingSearch`; nothing: near the least
   RecomputeKind recompute = RecomputeKind::None;
   StageNumbers recomputeLimit; ///< bytes a micro-batch saves on a rank, of `Auto`
@@ -108,6 +109,7 @@ struct PlanField {
   llvm::StringLiteral name; ///< in plan.json and in `#par.plan`
   llvm::StringLiteral flag; ///< of par-compile; empty: it has none
   CompilePhase phase;       ///< the first one that depends on it
+  bool isRare = false;      ///< written where it is not the default, and else left out of plan.json
 };
 
 /// Calls `visit(const PlanField &, member of each plan…)` for every field, in the order in which they are
@@ -131,6 +133,7 @@ void visitFields(Visit &&visit, Plans &&...plans) {
   visit(PlanField{"zero", "zero", CompilePhase::Annotate}, plans.zero...);
   visit(PlanField{"sequence_parallel", "sequence-parallel", CompilePhase::Annotate},
         plans.sequenceParallel...);
+  visit(PlanField{"strategy", "strategy", CompilePhase::Annotate, /*isRare=*/true}, plans.strategy...);
   visit(PlanField{"sharding_search", "sharding-search", CompilePhase::Annotate}, plans.shardingSearch...);
   visit(PlanField{"parameter_limit", "parameter-limit", CompilePhase::Annotate}, plans.parameterLimit...);
   visit(PlanField{"zero3_gather", "zero3-gather", CompilePhase::Differentiate}, plans.zero3Gather...);

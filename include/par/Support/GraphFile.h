@@ -13,9 +13,6 @@ namespace mlir::par {
 std::unique_ptr<llvm::MemoryBuffer> readGraphFile(MLIRContext &context, StringRef path);
 
 /// The module in it. Null after one error.
-/// By its name: text or bytecode, where tools also take folders and configs.
-bool isGraphFile(StringRef path);
-
 OwningOpRef<ModuleOp> parseGraphFile(MLIRContext &context, StringRef path);
 
 } // namespace mlir::par

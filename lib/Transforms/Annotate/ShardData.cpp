@@ -25,11 +25,12 @@ struct ShardData : par::impl::ShardDataBase<ShardData> {
           return signalPassFailure();
   }
 
-  /// Inputs with a batch are split over `axes`; all other inputs are replicated.
+  /// Inputs with a batch are split over `axes`; all other inputs are replicated. What a strategy before has
+  /// annotated stays.
   LogicalResult shard(func::FuncOp function, BlockArgument argument, MeshAttr mesh, const Axes &axes) {
     unsigned number = argument.getArgNumber();
     std::optional<InputKind> input = getInput(function, number);
-    if (!input)
+    if (!input || getSharding(argument))
       return success();
     auto type = cast<RankedTensorType>(argument.getType());
     DimAxes dims(type.getRank());
