@@ -10,16 +10,6 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// What a call passes on: the operand that is computed before it and of the type of its one result.
-static Value findPassedOn(CallOp call) {
-  if (call->getNumResults() != 1)
-    return nullptr;
-  for (Value operand : call->getOperands())
-    if (operand.getDefiningOp() && operand.getType() == call->getResult(0).getType())
-      return operand;
-  return nullptr;
-}
-
 static void eraseUnreadVariables(ModuleOp module, func::FuncOp forward) {
   llvm::BitVector unread(forward.getNumArguments());
   for (BlockArgument argument : forward.getArguments())
@@ -57,7 +47,7 @@ static void addVariables(Value value, const DenseSet<Value> &reproducible, Varia
 namespace {
 /// A unit before the model is folded.
 struct ReadUnit {
-  CallOp call; ///< null: not of one call alone
+  SmallVector<Operation *> ops;
   Variables variables;
   std::string likeness; ///< of units of one kind
 };
@@ -75,18 +65,39 @@ public:
     return read;
   }
 
-private:
-  ReadUnit readUnit(ArrayRef<Operation *> ops) {
-    ReadUnit unit;
-    std::string order;
+  /// What a unit reads of units before it, at present.
+  llvm::SmallSetVector<Value, 4> findInputs(ArrayRef<Operation *> ops) const {
+    llvm::SmallSetVector<Value, 4> inputs;
     for (Operation *op : ops)
       for (Value operand : op->getOperands())
-        addVariables(operand, reproducible, unit.variables, order);
-    if (ops.size() > 1)
-      return unit;
-    unit.call = dyn_cast<CallOp>(ops.front());
+        if (!reproducible.contains(operand) && !llvm::is_contained(ops, operand.getDefiningOp()))
+          inputs.insert(operand);
+    return inputs;
+  }
+
+private:
+  /// Units are alike that are the same ops, calls of the same functions, on values that come from the same
+  /// places.
+  ReadUnit readUnit(ArrayRef<Operation *> ops) {
+    ReadUnit unit;
+    unit.ops.assign(ops.begin(), ops.end());
+    llvm::SmallSetVector<Value, 4> inputs = findInputs(ops);
+    llvm::SmallSetVector<Value, 8> made;
+    std::string order;
     llvm::raw_string_ostream stream(unit.likeness);
-    stream << (unit.call ? unit.call.getCallee() : "") << order;
+    for (Operation *op : ops) {
+      stream << op->getName() << op->getAttrDictionary() << op->getResultTypes() << "(";
+      for (Value operand : op->getOperands()) {
+        addVariables(operand, reproducible, unit.variables, order);
+        if (const auto *input = llvm::find(inputs, operand); input != inputs.end())
+          stream << "i" << input - inputs.begin() << ",";
+        else if (const auto *own = llvm::find(made, operand); own != made.end())
+          stream << "o" << own - made.begin() << ",";
+      }
+      stream << ")";
+      made.insert(op->result_begin(), op->result_end());
+    }
+    stream << order;
     for (Attribute name : unit.variables) {
       auto variable = module.lookupSymbol<VariableOp>(cast<FlatSymbolRefAttr>(name).getValue());
       stream << "," << variable.getTensorType() << variable.isTrained();
@@ -99,6 +110,39 @@ private:
   Units units;
 };
 } // namespace
+
+/// What other units read of a unit.
+static SmallVector<Value> findOutputs(ArrayRef<Operation *> ops) {
+  SmallVector<Value> outputs;
+  for (Operation *op : ops)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !llvm::is_contained(ops, user); }))
+        outputs.push_back(result);
+  return outputs;
+}
+
+/// Takes a unit out that is like `kept`, which comes before it. It passes on what it reads: for each of its
+/// outputs the next input of that type takes its place, or, of one that is added up elsewhere, the same
+/// output of `kept`. False, and nothing is changed, where it passes nothing on.
+static bool takeOut(const UnitReader &reader, ArrayRef<Operation *> ops, ArrayRef<Value> kept) {
+  SmallVector<Value> inputs = reader.findInputs(ops).takeVector(), outputs = findOutputs(ops), instead;
+  if (outputs.size() != kept.size())
+    return false;
+  bool passesOn = false;
+  for (auto [output, other] : llvm::zip(outputs, kept)) {
+    auto *input = llvm::find_if(
+        inputs, [&, output = output](Value value) { return value && value.getType() == output.getType(); });
+    passesOn |= input != inputs.end();
+    instead.push_back(input != inputs.end() ? std::exchange(*input, Value()) : other);
+  }
+  if (!passesOn)
+    return false;
+  for (auto [output, value] : llvm::zip(outputs, instead))
+    output.replaceAllUsesWith(value);
+  for (Operation *op : llvm::reverse(ops))
+    op->erase();
+  return true;
+}
 
 /// Which units are like which, and what units have in common.
 static std::vector<std::vector<SharedVariable>> findShared(ArrayRef<ReadUnit> units,
@@ -138,19 +182,17 @@ FoldedUnits par::foldUnits(ModuleOp module) {
     folded.shared.resize(1);
     return folded;
   }
-  std::vector<ReadUnit> units = UnitReader(module, forward[0]).run();
-  llvm::StringMap<int64_t> known;
+  UnitReader reader(module, forward[0]);
+  std::vector<ReadUnit> units = reader.run();
+  llvm::StringMap<std::pair<int64_t, SmallVector<Value>>>
+      known; // by likeness: the kind, and outputs of its first
   int64_t left = 0;
   for (ReadUnit &unit : units) {
-    Value passedOn = unit.call ? findPassedOn(unit.call) : Value();
-    auto [kind, isNew] = known.try_emplace(unit.likeness, left);
-    if (!passedOn || isNew) {
-      folded.kinds.push_back(left++);
-      continue;
-    }
-    folded.kinds.push_back(kind->second);
-    unit.call->getResult(0).replaceAllUsesWith(passedOn);
-    unit.call->erase();
+    auto [kind, isNew] = known.try_emplace(unit.likeness, left, SmallVector<Value>());
+    if (isNew)
+      kind->second.second = findOutputs(unit.ops);
+    bool isFolded = !isNew && takeOut(reader, unit.ops, kind->second.second);
+    folded.kinds.push_back(isFolded ? kind->second.first : left++);
   }
   folded.shared = findShared(units, folded.kinds);
   eraseUnreadVariables(module, forward[0]);

@@ -2,10 +2,13 @@
 #include "PlanModel.h"
 #include "mlir/Pass/PassManager.h"
 #include "par/Compile/CheckNames.h"
+#include "par/Compile/Driver.h"
 #include "par/Compile/GraphState.h"
 #include "par/Cost/ModelFlops.h"
 #include "par/Planner/PlanAnswer.h"
 #include "par/Register/Register.h"
+#include "par/Sharding/NamedDims.h"
+#include "par/ShardingSearch/IntegerProgram.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Transforms/Annotate/Passes.h"
@@ -58,6 +61,7 @@ LogicalResult PlanModel::load(const std::string &path, const std::vector<std::st
     return failure();
   if (request.isGraph)
     request.pinned.insert("micro_batches");
+  request.searchesSplits = request.isGraph && hasSolver() && !hasNamedSplits(*module);
   flops = countModelFlops(*module, static_cast<double>(request.plan.batch), request.plan.freeze);
   hash = hashModel(*module);
   if (llvm::Error error = checkNames(*module, request.plan, PlanWords(), path)) {
@@ -68,7 +72,43 @@ LogicalResult PlanModel::load(const std::string &path, const std::vector<std::st
   return freeze(*module, frozen);
 }
 
+/// Of the whole model, as par-compile finds them for each plan with so many tensor-parallel ranks: stages,
+/// batch and all other axes have no part in it.
+const PlanModel::Splits &PlanModel::findSplits(const Plan &plan) const {
+  return splits.get(plan.countRanks(AxisRole::Tensor), [&](Splits &found) {
+    DialectRegistry registry;
+    registerDialects(registry);
+    MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+    context.loadAllAvailableDialects();
+    ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
+    Plan split;
+    split.mesh = makeMesh({{AxisRole::Tensor, plan.countRanks(AxisRole::Tensor)}});
+    split.shardingSearch = true;
+    split.target = plan.target;
+    OwningOpRef<ModuleOp> module = source->build(context, plan.getGraphBatch());
+    if (!module || failed(Driver(split, PhaseOptions()).run(*module, CompilePhase::Annotate)))
+      return;
+    for (auto variable : module->getOps<VariableOp>())
+      if (ShardingAttr compute = variable.getComputeAttr())
+        for (auto [dim, axes] : llvm::enumerate(compute.getDims()))
+          if (!axes.getAxes().empty())
+            found[variable.getSymName()] = static_cast<int64_t>(dim);
+  });
+}
+
+void PlanModel::addSplits(ModuleOp module, const Plan &plan) const {
+  const Splits &known = findSplits(plan);
+  Builder builder(module.getContext());
+  for (auto variable : module.getOps<VariableOp>()) {
+    auto split = known.find(variable.getSymName());
+    int64_t dim = split == known.end() ? -1 : split->second;
+    variable->setAttr(ParDialect::kSplitAttr, builder.getI64IntegerAttr(dim));
+  }
+}
+
 OwningOpRef<ModuleOp> PlanModel::importInto(MLIRContext &context, const Plan &plan) const {
   OwningOpRef<ModuleOp> module = source->build(context, plan.getGraphBatch());
+  if (module && plan.shardingSearch)
+    addSplits(*module, plan);
   return module && succeeded(freeze(*module, frozen)) ? std::move(module) : OwningOpRef<ModuleOp>();
 }

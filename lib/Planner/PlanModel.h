@@ -4,6 +4,8 @@
 
 #include "par/Planner/PlanSpace.h"
 #include "par/Source/ModelSource.h"
+#include "par/Support/MadeOnce.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace mlir::par {
 
@@ -27,7 +29,13 @@ private:
                              Plan &plan);
 
   std::unique_ptr<ModelSource> source;
-  Names frozen; ///< patterns of the parameters that are not trained
+  /// By parameter, the dimension that tensor parallelism over so many ranks splits; -1: none.
+  using Splits = llvm::StringMap<int64_t>;
+  const Splits &findSplits(const Plan &plan) const;
+  void addSplits(ModuleOp module, const Plan &plan) const;
+
+  mutable MadeOnce<int64_t, Splits> splits; ///< by ranks
+  Names frozen;                             ///< patterns of the parameters that are not trained
   double flops = 0;
   std::string hash;
 };

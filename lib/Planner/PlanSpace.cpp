@@ -89,6 +89,7 @@ private:
             (tp > kMostTensorRanks && !request.isPinned(AxisRole::Tensor)))
           continue;
         stages = pp, data = dp, tensor = tp;
+        plan.shardingSearch = request.searchesSplits && tp > 1;
         plan.mesh = makeMesh({{AxisRole::Pipeline, pp}, {AxisRole::Batch, dp}, {AxisRole::Tensor, tp}});
         llvm::erase_if(plan.mesh,
                        [](auto &axis) { return axis.second == 1 && !hasRole(axis.first, AxisRole::Batch); });

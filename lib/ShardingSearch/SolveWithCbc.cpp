@@ -11,6 +11,8 @@
 
 using namespace mlir::par;
 
+bool mlir::par::hasSolver() { return true; }
+
 namespace {
 struct DeleteModel {
   void operator()(Cbc_Model *model) const { Cbc_deleteModel(model); }

@@ -4,6 +4,8 @@
 
 using namespace mlir::par;
 
+bool mlir::par::hasSolver() { return false; }
+
 llvm::Expected<ProgramAnswer> mlir::par::solveProgram(const IntegerProgram &, const ProgramLimits &) {
   return makeError(
       "a search of shardings needs COIN-OR CBC, which was absent when par was built; install the "

@@ -27,6 +27,8 @@ struct PlanRequest {
   /// A graph, whose rows cannot be changed: micro-batches are given, and layers are weighed with as many
   /// data-parallel ranks as plans have.
   bool isGraph = false;
+  /// A graph whose dimensions have no names: par-search-sharding finds how tensor parallelism splits it.
+  bool searchesSplits = false;
   std::set<std::string> pinned; ///< names of fields (`PlanField`), and of axes of the mesh
   bool hasHost = true;          ///< hosts have memory of their own, to which state can be offloaded
   /// Bytes that a rank may take, where that is less than the cluster's devices have.

@@ -45,6 +45,9 @@ struct ProgramAnswer {
   std::vector<double> values; ///< of columns
 };
 
+/// Whether par was built with a solver.
+bool hasSolver();
+
 /// By COIN-OR CBC. The answer depends on the program and the limits alone, not on the machine or its load: no
 /// limit is of time. An error where par was built without CBC.
 llvm::Expected<ProgramAnswer> solveProgram(const IntegerProgram &program, const ProgramLimits &limits);

@@ -26,7 +26,7 @@ struct SearchSharding : par::impl::SearchShardingBase<SearchSharding> {
       return signalPassFailure();
     }
     Axes axes = mesh ? mesh.getAxes(AxisRole::Tensor) : Axes();
-    if (axes.empty())
+    if (axes.empty() || takeKnown(module, axes.front()))
       return;
     FailureOr<ShardingProblem> problem = describeProblem(module, axes.front());
     if (failed(problem))
@@ -43,16 +43,35 @@ struct SearchSharding : par::impl::SearchShardingBase<SearchSharding> {
     report(*problem, *found);
   }
 
+  /// Splits that were found before are taken as they are, where all parameters have one.
+  bool takeKnown(ModuleOp module, StringAttr axis) {
+    SmallVector<std::pair<VariableOp, int64_t>> known;
+    for (auto variable : module.getOps<VariableOp>()) {
+      if (variable.getRole() != Role::Parameter || variable.getComputeAttr())
+        continue;
+      auto split = variable->getAttrOfType<IntegerAttr>(ParDialect::kSplitAttr);
+      if (!split)
+        return false;
+      known.emplace_back(variable, split.getInt());
+    }
+    for (auto [variable, dim] : known)
+      split(variable, dim, axis);
+    return true;
+  }
+
+  /// `dim`: below 0, none.
+  void split(VariableOp variable, int64_t dim, StringAttr axis) {
+    DimAxes dims(variable.getTensorType().getRank());
+    if (dim >= 0)
+      dims[dim].push_back(axis);
+    variable.setComputeAttr(makeSharding(&getContext(), getMeshName(variable), dims));
+  }
+
   void write(const ShardingProblem &problem, const FoundShardings &found) {
     for (auto [group, layout] : llvm::zip(problem.groups, found.layouts))
-      for (VariableOp variable : group.parameters) {
-        if (variable.getComputeAttr())
-          continue;
-        DimAxes dims(variable.getTensorType().getRank());
-        if (layout >= 0)
-          dims[layout].push_back(problem.axis);
-        variable.setComputeAttr(makeSharding(&getContext(), problem.mesh, dims));
-      }
+      for (VariableOp variable : group.parameters)
+        if (!variable.getComputeAttr())
+          split(variable, layout, problem.axis);
   }
 
   void report(const ShardingProblem &problem, const FoundShardings &found) {

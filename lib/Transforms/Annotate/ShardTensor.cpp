@@ -2,6 +2,7 @@
 #include "par/Plan/Axes.h"
 #include "par/Sharding/FactorAssignment.h"
 #include "par/Sharding/MeshViews.h"
+#include "par/Sharding/NamedDims.h"
 #include "par/Transforms/Annotate/Passes.h"
 #include <tuple>
 
@@ -42,8 +43,8 @@ struct ShardTensor : par::impl::ShardTensorBase<ShardTensor> {
   static HeadGroups findHeads(ModuleOp module) {
     HeadGroups heads;
     for (auto variable : module.getOps<VariableOp>()) {
-      heads.kvHeads = std::max(heads.kvHeads, getDim(variable, "kv_heads"));
-      heads.group = std::max(heads.group, getDim(variable, "group"));
+      heads.kvHeads = std::max(heads.kvHeads, getDim(variable, kKvHeads));
+      heads.group = std::max(heads.group, getDim(variable, kQueryGroup));
     }
     return heads;
   }
@@ -85,11 +86,11 @@ struct ShardTensor : par::impl::ShardTensorBase<ShardTensor> {
     DimAxes dims(variable.getTensorType().getRank());
     bool whole = false;
     for (auto [dim, name] : llvm::enumerate(variable.getDims().getAsValueRange<StringAttr>())) {
-      if (name == "kv_heads")
+      if (name == kKvHeads)
         dims[dim] = kv;
-      else if (name == "group")
+      else if (name == kQueryGroup)
         dims[dim] = group;
-      else if (!whole && (name == "vocab" || name == "heads" || name == "mlp"))
+      else if (!whole && llvm::is_contained(kWholeSplit, name))
         dims[dim] = all, whole = true;
     }
     variable.setComputeAttr(makeSharding(&getContext(), getMeshName(variable), dims));

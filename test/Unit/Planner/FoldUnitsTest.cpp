@@ -34,6 +34,11 @@ func.func private @b(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = arith.addf %x, %w : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+func.func private @r(%x: tensor<4xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = arith.addf %x, %w : tensor<4xf32>
+  %1 = arith.mulf %0, %w : tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
 func.func private @last(%x: tensor<4xf32>, %e: tensor<8x4xf32>) -> tensor<f32> {
   %0 = par.reduce sum %e dims [0] : tensor<8x4xf32> -> tensor<4xf32>
   %1 = arith.addf %x, %0 : tensor<4xf32>
@@ -56,6 +61,16 @@ func.func @forward(%t: tensor<1x2xi32> {par.place = #par.place<input tokens>}, %
 std::string call(int64_t number, const std::string &function, const std::string &operands) {
   return "  %" + std::to_string(number) + " = par.call @" + function + "(" + operands +
          ") : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n";
+}
+
+/// A layer with a loss of its own beside what it passes on.
+std::string callBoth(int64_t number, const std::string &operands) {
+  return "  %" + std::to_string(number) + ":2 = par.call @r(" + operands +
+         ") : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)\n";
+}
+
+std::string add(const std::string &name, const std::string &operands) {
+  return "  %" + name + " = arith.addf " + operands + " : tensor<4xf32>\n";
 }
 
 class FoldUnitsTest : public ::testing::Test {
@@ -131,6 +146,23 @@ TEST_F(FoldUnitsTest, ALayerWithMoreBehindItIsOfNoOthersKind) {
        call(3, "a", "%7, %w") + call(4, "b", "%v, %3"));
   EXPECT_EQ(folded.kinds, (std::vector<int64_t>{0, 1, 2, 1, 3, 4}));
   EXPECT_EQ(listCalls(), "first a a b last ");
+}
+
+// Layers that also return a router's loss are of one kind: what is added up in the end is the first one's,
+// thrice.
+TEST_F(FoldUnitsTest, ALayerMayReturnMoreThanOneValue) {
+  fold(callBoth(1, "%0, %u") + callBoth(2, "%1#0, %v") + callBoth(3, "%2#0, %w") + call(4, "a", "%3#0, %v") +
+       add("s", "%1#1, %2#1") + add("t", "%s, %3#1") + add("z", "%4, %t"));
+  EXPECT_EQ(folded.kinds, (std::vector<int64_t>{0, 1, 1, 1, 2, 3}));
+  EXPECT_EQ(listCalls(), "first r a last ");
+}
+
+// The same where the sum runs along with the layers: each layer and its addition pass two values on.
+TEST_F(FoldUnitsTest, ASumMayRunAlongWithLayers) {
+  fold(callBoth(1, "%0, %u") + add("s", "%1#1, %1#1") + callBoth(2, "%1#0, %v") + add("t", "%s, %2#1") +
+       callBoth(3, "%2#0, %w") + add("q", "%t, %3#1") + call(4, "a", "%3#0, %v") + add("z", "%4, %q"));
+  EXPECT_EQ(folded.kinds, (std::vector<int64_t>{0, 1, 2, 2, 3, 4}));
+  EXPECT_EQ(listCalls(), "first r r a last ");
 }
 
 } // namespace

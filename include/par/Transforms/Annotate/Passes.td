@@ -85,7 +85,8 @@ def SearchSharding : Pass<"par-search-sharding", "::mlir::ModuleOp"> {
     An integer program chooses by which factor every op is split and how every tensor lies, so that a step takes the
     least time: products by their flops, other ops by their bytes, a collective wherever a layout changes, forward and
     of gradients, updates by what a rank holds. One row bounds the bytes of parameters on a rank. Equal functions are
-    one, with the weight of all their calls. docs/Planner.md says more.
+    one, with the weight of all their calls. docs/Planner.md says more. Where all parameters have `par.split`, what
+    was found before, nothing is searched.
 
     `par.variable @up : tensor<256x64xf32> dims ["", ""]` → `… {compute = #par.sharding<@mesh, [{"tp"}, {} ]>}`
   }];
