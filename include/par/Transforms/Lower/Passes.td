@@ -21,34 +21,6 @@ def WidenSums : Pass<"par-widen-sums", "::mlir::func::FuncOp"> {
   }];
 }
 
-def SelectBackward : Pass<"par-select-backward", "::mlir::ModuleOp"> {
-  let summary = "keeps the backward functions that a schedule runs";
-  let description = [{
-    **Before:** chunks with `backward`, and with `backward_input` and `backward_weight`. **After:** with one or the
-    other, as the schedule cuts the backward pass in two or not (`dualpipe-v` does both), and without the layers that
-    only the others called.
-  }];
-  let options = [
-    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "order of a step's forward and backward parts">,
-    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">,
-  ];
-}
-
-def DeferLoss : Pass<"par-defer-loss", "::mlir::ModuleOp"> {
-  let summary = "the loss is computed where its gradient is";
-  let description = [{
-    **Before:** a chunk's forward function ends in a call whose results are the loss, on its way to being returned,
-    and residuals of which one takes more than `limit` bytes (logits); one call of its backward function reads those.
-    **After:** the backward function makes both calls in one, `@head.backward.loss`, and the residuals are values of
-    that function: par-split-large-values can keep them from ever existing whole. The gradient's seed does not depend
-    on the loss. Where the backward pass is in two parts, the input part is that function, if the weight part reads
-    nothing of it: par-differentiate leaves the weights of such a layer to the input part.
-  }];
-  let options = [Option<"limit", "limit", "int64_t", "-1",
-      "bytes of a residual that is worth it; -1 = the target's">];
-  let dependentDialects = ["::mlir::par::rank::RankDialect"];
-}
-
 def SplitLargeValues : Pass<"par-split-large-values", "::mlir::ModuleOp"> {
   let summary = "values too large to exist whole are computed in parts";
   let description = [{

@@ -3,11 +3,11 @@
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
 #include "par/Target/Target.h"
-#include "par/Transforms/Lower/Passes.h"
+#include "par/Transforms/Partition/Passes.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_DEFERLOSS
-#include "par/Transforms/Lower/Passes.h.inc"
+#include "par/Transforms/Partition/Passes.h.inc"
 } // namespace mlir::par
 
 using namespace mlir;

@@ -1,11 +1,11 @@
 //===- SelectBackward.cpp - the backward functions that a schedule runs ---------------------------------===//
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Schedule/Schedule.h"
-#include "par/Transforms/Lower/Passes.h"
+#include "par/Transforms/Partition/Passes.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_SELECTBACKWARD
-#include "par/Transforms/Lower/Passes.h.inc"
+#include "par/Transforms/Partition/Passes.h.inc"
 } // namespace mlir::par
 
 #include "llvm/ADT/StringSet.h"
