@@ -58,7 +58,7 @@ static void buildDifferentiate(OpPassManager &manager, const Plan &plan, const P
   differentiate.recompute = getName(plan.recompute).str();
   differentiate.recomputeLimit = plan.recomputeLimit;
   differentiate.evaluation = options.evaluation;
-  differentiate.split = options.splitBackward || splitsBackward(plan.schedule);
+  differentiate.split = splitsBackward(plan.schedule);
   buildDifferentiatePipeline(manager, differentiate);
 }
 
@@ -67,6 +67,7 @@ static void buildPartition(OpPassManager &manager, const Plan &plan, const Phase
   buildPropagate(manager, options);
   PartitionPipelineOptions partition;
   partition.explain = options.collectives;
+  partition.schedule = getName(plan.schedule).str();
   if (plan.bucketBytes)
     partition.bucketBytes = *plan.bucketBytes;
   buildPartitionPipeline(manager, partition);
@@ -75,7 +76,6 @@ static void buildPartition(OpPassManager &manager, const Plan &plan, const Phase
 static void buildOverlap(OpPassManager &manager, const Plan &plan) {
   OverlapPipelineOptions overlap;
   overlap.microBatches = plan.microBatches;
-  overlap.schedule = getName(plan.schedule).str();
   overlap.prefetchLimit = plan.prefetchLimit.value_or(-1);
   buildOverlapPipeline(manager, overlap);
 }

@@ -90,7 +90,6 @@ static LogicalResult transform(ModuleOp module, const InterpretOptions &options)
   }
   PhaseOptions phases;
   phases.evaluation = false;
-  phases.splitBackward = options.splitBackward;
   Driver driver(options.plan, phases);
   if (wanted && failed(driver.run(module, CompilePhase::Annotate, CompilePhase::Cut)))
     return failure();

@@ -25,6 +25,9 @@ static LogicalResult completePlan(MLIRContext &context, InterpretOptions &option
     return failure();
   for (const std::string &note : dropIdle(plan))
     printNote(note);
+  // It runs both parts of every chunk, as a schedule says that has both.
+  if (options.splitBackward)
+    plan.schedule = ScheduleKind::ZbH1;
   return success();
 }
 

@@ -50,16 +50,17 @@ void par::buildPartitionPipeline(OpPassManager &manager, const PartitionPipeline
   manager.addNestedPass<func::FuncOp>(createOptimizeCollectives());
   // After optimisation, which knows pairs of single ones.
   manager.addNestedPass<func::FuncOp>(createJoinCollectives(JoinCollectivesOptions{options.bucketBytes}));
-  // Last: the transposes it adds would hide pairs of collectives, and what may be joined without copies.
+  // Last of those: the transposes it adds would hide pairs of collectives, and what may be joined without
+  // copies.
   manager.addNestedPass<func::FuncOp>(createNormalizeCollectives());
+  // Collectives have their form: a function of two, or one that is gone, is no concern of theirs.
+  manager.addPass(createSelectBackward(SelectBackwardOptions{options.schedule}));
+  // It knows of one backward function per chunk.
+  manager.addPass(createDeferLoss(DeferLossOptions{options.largestValue}));
   manager.addPass(createVerifyPartitioned());
 }
 
 void par::buildOverlapPipeline(OpPassManager &manager, const OverlapPipelineOptions &options) {
-  // First: what does not run need not be overlapped, and hinders the one that does.
-  manager.addPass(createSelectBackward(SelectBackwardOptions{options.schedule, options.microBatches}));
-  // Before there are two backward functions: it knows of one per chunk. It finds nothing more to do later.
-  manager.addPass(createDeferLoss());
   // Before collectives start: reductions then find the layers that they can overlap with.
   manager.addPass(createFuseReduction(FuseReductionOptions{options.microBatches}));
   manager.addPass(createOverlapCollectives(OverlapCollectivesOptions{options.prefetchLimit}));
@@ -67,14 +68,12 @@ void par::buildOverlapPipeline(OpPassManager &manager, const OverlapPipelineOpti
 }
 
 void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions &options) {
-  manager.addPass(createSelectBackward(SelectBackwardOptions{options.schedule, options.microBatches}));
   // Once functions are local: shardings have no part in it.
   if (options.offload)
     manager.addPass(createOffloadState(OffloadStateOptions{options.updateOnHost, options.overlapOffload}));
   // Before values are computed in parts, which are added up in the type of their sum, and before kernels are
   // formed: rounding is a kernel of its own.
   manager.addNestedPass<func::FuncOp>(createWidenSums());
-  manager.addPass(createDeferLoss(DeferLossOptions{options.largestValue}));
   manager.addPass(createSplitLargeValues(SplitLargeValuesOptions{options.largestValue, options.leastRows}));
   manager.addNestedPass<func::FuncOp>(createJoinPads());
   // Behind what makes functions of functions: parts may have positions of their own.

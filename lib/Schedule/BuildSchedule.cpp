@@ -138,6 +138,8 @@ bool splitsBackward(ScheduleKind kind) {
                       kind);
 }
 
+bool joinsBackward(ScheduleKind kind) { return !splitsBackward(kind) || kind == ScheduleKind::DualPipeV; }
+
 ArrayRef<StringLiteral> getNames(ScheduleKind) { return kNames; }
 ArrayRef<StringLiteral> getScheduleNames() { return ArrayRef(kNames).take_front(std::size(kSchedules)); }
 

@@ -9,12 +9,11 @@ namespace mlir::par {
 
 /// What is no part of a plan: nothing of it changes what a program computes or costs.
 struct PhaseOptions {
-  bool explain = false;       ///< remarks on what was searched for and on units of a pipeline
-  bool collectives = false;   ///< remarks on collectives
-  bool origins = true;        ///< for those: where the axes of every op come from
-  bool verify = true;         ///< the module behind every phase, the schedule and the use of memory
-  bool evaluation = true;     ///< also the loss without dropout
-  bool splitBackward = false; ///< also backward_input and backward_weight
+  bool explain = false;     ///< remarks on what was searched for and on units of a pipeline
+  bool collectives = false; ///< remarks on collectives
+  bool origins = true;      ///< for those: where the axes of every op come from
+  bool verify = true;       ///< the module behind every phase, the schedule and the use of memory
+  bool evaluation = true;   ///< also the loss without dropout
 };
 
 /// Runs phases of one plan on modules of one context; which passes a phase is made of and what they are told

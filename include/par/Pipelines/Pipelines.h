@@ -45,6 +45,14 @@ struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> 
   Option<int64_t> bucketBytes{*this, "bucket-bytes",
                               llvm::cl::desc("collectives up to this size travel together"),
                               llvm::cl::init(int64_t(4) << 20)};
+  Option<std::string> schedule{*this, "schedule",
+                               llvm::cl::desc("order of a step's forward and backward parts"),
+                               llvm::cl::init("1f1b")};
+  Option<int64_t> largestValue{
+      *this, "largest-value",
+      llvm::cl::desc(
+          "bytes of logits above which the loss is computed where its gradient is; -1 = the target's"),
+      llvm::cl::init(-1)};
 };
 struct OverlapPipelineOptions : PassPipelineOptions<OverlapPipelineOptions> {
   Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),
@@ -52,9 +60,6 @@ struct OverlapPipelineOptions : PassPipelineOptions<OverlapPipelineOptions> {
   Option<int64_t> prefetchLimit{*this, "prefetch-limit",
                                 llvm::cl::desc("bytes gathered ahead or kept for reductions; -1 = a layer's"),
                                 llvm::cl::init(-1)};
-  Option<std::string> schedule{*this, "schedule",
-                               llvm::cl::desc("order of a step's forward and backward parts"),
-                               llvm::cl::init("1f1b")};
 };
 struct LowerPipelineOptions : PassPipelineOptions<LowerPipelineOptions> {
   Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),

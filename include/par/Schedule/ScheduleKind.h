@@ -15,6 +15,8 @@ inline constexpr llvm::StringLiteral kAutoSchedule = "auto";
 
 /// Whether stages compute gradients of inputs and of weights apart, so that chunks need a function for each.
 bool splitsBackward(ScheduleKind kind);
+/// Whether they compute both at once, for some micro-batches at least.
+bool joinsBackward(ScheduleKind kind);
 
 /// The text of every kind, by number.
 llvm::ArrayRef<llvm::StringLiteral> getNames(ScheduleKind);

@@ -1,7 +1,7 @@
 //===- DeferLoss.cpp - the loss is computed where its gradient is ---------------------------------------===//
 #include "mlir/IR/IRMapping.h"
 #include "par/Dialect/Par/IR/Places.h"
-#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Dialect/Par/IR/Sizes.h"
 #include "par/Target/Target.h"
 #include "par/Transforms/Partition/Passes.h"
 
@@ -70,7 +70,7 @@ private:
         return std::nullopt;
       head.backward = user;
       head.residuals.push_back(number);
-      large |= rank::getBytes(type) > limit;
+      large |= getTensorBytes(type) > limit;
     }
     return large && mayMoveOperands(call) ? std::optional(head) : std::nullopt;
   }
@@ -395,19 +395,16 @@ struct DeferLoss : par::impl::DeferLossBase<DeferLoss> {
     if (!target)
       return signalPassFailure();
     ChunkFunctions functions(getOperation());
-    // Two backward functions would have to change alike: par-overlap-pipeline has deferred before.
-    if (!functions.getReducedInLast().empty())
-      return;
     SymbolTable symbols(getOperation());
+    std::set<int64_t> reducedInLast = functions.getReducedInLast();
     for (int64_t number : functions.getChunks()) {
       Chunk chunk{functions.find(Phase::Forward, number), functions.find(Phase::Backward, number), {}};
-      // Where there are both, par-select-backward has not been asked yet which one runs.
-      if (!chunk.backward) {
-        chunk.backward = functions.find(Phase::BackwardInput, number);
-        chunk.weight = functions.find(Phase::BackwardWeight, number);
-      } else if (functions.find(Phase::BackwardInput, number)) {
+      func::FuncOp input = functions.find(Phase::BackwardInput, number);
+      // Several would have to change alike: dualpipe-v runs both kinds, par-fuse-reduction adds one.
+      if ((chunk.backward && input) || reducedInLast.count(number))
         continue;
-      }
+      if (input)
+        chunk = {chunk.forward, input, functions.find(Phase::BackwardWeight, number)};
       if (chunk.forward && chunk.backward)
         LossDeferral(chunk, symbols, limit < 0 ? target->limits.largestValue : limit).run();
     }

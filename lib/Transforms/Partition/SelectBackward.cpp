@@ -1,14 +1,14 @@
 //===- SelectBackward.cpp - the backward functions that a schedule runs ---------------------------------===//
 #include "par/Dialect/Par/IR/Places.h"
-#include "par/Schedule/Schedule.h"
+#include "par/Plan/Plan.h"
 #include "par/Transforms/Partition/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::par {
 #define GEN_PASS_DEF_SELECTBACKWARD
 #include "par/Transforms/Partition/Passes.h.inc"
 } // namespace mlir::par
-
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -18,43 +18,29 @@ struct SelectBackward : par::impl::SelectBackwardBase<SelectBackward> {
   using SelectBackwardBase::SelectBackwardBase;
 
   void runOnOperation() override {
+    std::optional<ScheduleKind> kind = findByName<ScheduleKind>(schedule);
+    if (!kind) {
+      getOperation().emitError("par-select-backward: no schedule is called '")
+          << schedule << "'; expected " << llvm::join(getNames(ScheduleKind()), ", ");
+      return signalPassFailure();
+    }
     ChunkFunctions functions(getOperation());
-    std::vector<int64_t> stageOf = functions.getStages();
     // Without a choice there is none to make.
-    if (functions.getAll(Phase::Backward).empty() || functions.getAll(Phase::BackwardInput).empty())
+    if (!functions.has(Phase::Backward) || !functions.has(Phase::BackwardInput))
       return;
-    FailureOr<std::set<Phase>> run = listPhases(stageOf);
-    if (failed(run))
-      return; // par-to-rank says what the schedule needs
     SymbolTable symbols(getOperation());
-    for (auto [phase, part] : {std::pair{Phase::Backward, Phase::Backward},
-                               {Phase::BackwardLast, Phase::Backward},
-                               {Phase::BackwardInput, Phase::BackwardInput},
-                               {Phase::BackwardWeight, Phase::BackwardInput},
-                               {Phase::BackwardWeightLast, Phase::BackwardInput}})
-      for (func::FuncOp function : functions.getAll(phase))
-        if (!run->count(part))
-          symbols.erase(function);
+    if (!joinsBackward(*kind))
+      erase({Phase::Backward, Phase::BackwardLast}, functions, symbols);
+    if (!splitsBackward(*kind))
+      erase({Phase::BackwardInput, Phase::BackwardWeight, Phase::BackwardWeightLast}, functions, symbols);
     eraseUncalled(symbols);
   }
 
 private:
-  /// `dualpipe-v` has both ways to go back.
-  FailureOr<std::set<Phase>> listPhases(ArrayRef<int64_t> stageOf) {
-    if (schedule == kAutoSchedule)
-      return std::set<Phase>{Phase::BackwardInput};
-    int64_t stages = *llvm::max_element(stageOf) + 1;
-    llvm::Expected<PipelineSchedule> lists =
-        buildSchedule(schedule, {stages, microBatches, static_cast<int64_t>(stageOf.size()) / stages});
-    if (!lists) {
-      llvm::consumeError(lists.takeError());
-      return failure();
-    }
-    std::set<Phase> phases;
-    for (const std::vector<Action> &list : lists->stages)
-      for (const Action &action : list)
-        phases.insert(static_cast<Phase>(action.kind));
-    return phases;
+  static void erase(ArrayRef<Phase> phases, const ChunkFunctions &functions, SymbolTable &symbols) {
+    for (Phase phase : phases)
+      for (func::FuncOp function : functions.getAll(phase))
+        symbols.erase(function);
   }
 
   /// Layers that nobody calls any more, nor any that these called.

@@ -55,7 +55,9 @@ protected:
     buildPropagatePipeline(manager);
     buildDifferentiatePipeline(manager, DifferentiatePipelineOptions());
     buildPropagatePipeline(manager);
-    buildPartitionPipeline(manager, PartitionPipelineOptions());
+    PartitionPipelineOptions partition;
+    partition.largestValue = plan.largestValue;
+    buildPartitionPipeline(manager, partition);
     OverlapPipelineOptions overlap;
     overlap.microBatches = plan.microBatches;
     if (plan.overlap)

@@ -37,7 +37,9 @@ protected:
     std::optional<Outcome> one = test.run(differentiatePipeline);
     std::string error = test.error;
     std::string options = drawOptions(seed);
-    std::string partition = getPartitionPipeline(options, /*sequenceParallel=*/seed % 7 < 3);
+    int64_t largestValue = seed % 3 ? 48 : 1 << 20;
+    std::string partition =
+        getPartitionPipeline(options, /*sequenceParallel=*/seed % 7 < 3, "1f1b", largestValue);
     std::optional<Outcome> all = test.run(partition);
     if (!one || !all)
       return error + test.error;
@@ -53,8 +55,7 @@ protected:
       if (std::string difference = compareOutcomes(*one, *overlapped, 1e-10); !difference.empty())
         return "overlapped: " + difference;
     }
-    std::optional<Outcome> lowered =
-        test.run(getLowerPipeline(partition, microBatches, seed % 3 ? 48 : 1 << 20));
+    std::optional<Outcome> lowered = test.run(getLowerPipeline(partition, microBatches, largestValue));
     if (!lowered)
       return "rank program: " + test.error;
     std::string difference = compareOutcomes(*one, *lowered, 1e-10);

@@ -69,7 +69,9 @@ protected:
     std::string options = std::string(pipeline.isSplit ? "split=true " : "") +
                           (seed % 7 == 0 ? "hold-gathered=true " : "") +
                           (seed % 4 == 1 ? "recompute=full" : "recompute=none");
-    std::string partition = getPartitionPipeline(options, /*sequenceParallel=*/seed % 10 == 3);
+    constexpr int64_t largestValue = 1 << 20;
+    std::string partition = getPartitionPipeline(options, /*sequenceParallel=*/seed % 10 == 3,
+                                                 pipeline.schedule, largestValue);
     partition.insert(partition.find("par-differentiate"), pipeline.getCut());
     std::optional<Outcome> all = test.run(partition);
     if (!all && (StringRef(test.error).contains("chunks need as many units") ||
@@ -80,11 +82,9 @@ protected:
       difference = "graph: " + difference;
       return Verdict::Wrong;
     }
-    if (pipeline.startsCollectives) {
+    if (pipeline.startsCollectives)
       partition = getOverlapPipeline(partition, pipeline.microBatches, seed);
-      partition.insert(partition.rfind("micro-batches"), "schedule=" + pipeline.schedule + " ");
-    }
-    std::string lower = getLowerPipeline(partition, pipeline.microBatches, 1 << 20);
+    std::string lower = getLowerPipeline(partition, pipeline.microBatches, largestValue);
     lower.insert(lower.rfind("largest-value"), "schedule=" + pipeline.schedule + " ");
     std::optional<Outcome> lowered = test.run(lower);
     difference = lowered ? compareOutcomes(*one, *lowered, 1e-10) : test.error;

@@ -11,16 +11,13 @@ using namespace mlir::par;
 using namespace mlir::par::test;
 
 const char *const mlir::par::test::differentiatePipeline = "builtin.module(par-differentiate-pipeline)";
-static const char *const partitionPipeline =
-    "builtin.module(par-propagate-shardings,par-differentiate-pipeline,par-propagate-shardings,par-insert-"
-    "reshards,"
-    "par-pad-for-sharding,par-partition,func.func(par-optimize-collectives,par-join-collectives,"
-    "par-normalize-collectives),par-verify-partitioned)";
 
-std::string mlir::par::test::getPartitionPipeline(const std::string &differentiation, bool sequenceParallel) {
-  std::string text = partitionPipeline, differentiate = "par-differentiate-pipeline";
-  text.insert(text.find(differentiate) + differentiate.size(), "{" + differentiation + "}");
-  return sequenceParallel ? text.insert(text.find('(') + 1, "par-shard-sequence,") : text;
+std::string mlir::par::test::getPartitionPipeline(const std::string &differentiation, bool sequenceParallel,
+                                                  const std::string &schedule, int64_t largestValue) {
+  return "builtin.module(" + std::string(sequenceParallel ? "par-shard-sequence," : "") +
+         "par-propagate-pipeline,par-differentiate-pipeline{" + differentiation +
+         "},par-propagate-pipeline,par-partition-pipeline{schedule=" + schedule +
+         " largest-value=" + std::to_string(largestValue) + "})";
 }
 
 /// `more` behind the passes of a pipeline.
@@ -32,9 +29,9 @@ static std::string append(std::string pipeline, const std::string &more) {
 std::string mlir::par::test::getOverlapPipeline(const std::string &partition, int64_t microBatches,
                                                 uint64_t seed) {
   static const char *const limits[] = {"", " prefetch-limit=0", " prefetch-limit=100"};
-  static const char *const buckets[] = {"", "{bucket-bytes=0}", "{bucket-bytes=40}"};
-  std::string text = partition, join = "par-join-collectives";
-  text.insert(text.find(join) + join.size(), buckets[seed % 3]);
+  static const char *const buckets[] = {"", "bucket-bytes=0 ", "bucket-bytes=40 "};
+  std::string text = partition, phase = "par-partition-pipeline{";
+  text.insert(text.find(phase) + phase.size(), buckets[seed % 3]);
   return append(text, "par-overlap-pipeline{micro-batches=" + std::to_string(microBatches) +
                           limits[seed % 3] + "}");
 }
@@ -45,9 +42,7 @@ std::string mlir::par::test::getLowerPipeline(const std::string &partition, int6
                                " largest-value=" + std::to_string(largestValue) + " least-rows=1}");
 }
 const char *const mlir::par::test::partitionForwardPipeline =
-    "builtin.module(par-propagate-shardings,par-insert-reshards,par-pad-for-sharding,par-partition,"
-    "func.func(par-optimize-collectives,par-join-collectives,par-normalize-collectives),"
-    "par-verify-partitioned)";
+    "builtin.module(par-propagate-pipeline,par-partition-pipeline)";
 
 /// Number of classes that tokens and targets may name: the smallest first dimension of a table of embeddings,
 /// or of logits.

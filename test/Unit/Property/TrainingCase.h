@@ -42,7 +42,8 @@ private:
 extern const char *const differentiatePipeline;
 /// The same from a graph with shardings, on all ranks of its mesh: differentiated, with options of
 /// par-differentiate-pipeline, and partitioned; sequence parallelism first, if wanted.
-std::string getPartitionPipeline(const std::string &differentiation, bool sequenceParallel = false);
+std::string getPartitionPipeline(const std::string &differentiation, bool sequenceParallel,
+                                 const std::string &schedule, int64_t largestValue);
 /// The same, with collectives started, within limits that `seed` draws.
 std::string getOverlapPipeline(const std::string &partition, int64_t microBatches, uint64_t seed);
 /// What `partition` gives, further to a rank program.

@@ -82,6 +82,25 @@ TEST(Schedule, EveryShapeRunsToTheEnd) {
         }
 }
 
+// What differentiation writes for a schedule, and partition keeps of it, is what its lists run.
+TEST(Schedule, ListsRunTheBackwardPartsOfTheirKind) {
+  for (auto [number, name] : llvm::enumerate(getScheduleNames()))
+    for (int64_t stages = 2; stages <= 6; ++stages)
+      for (int64_t count = stages % 2 ? stages : 1; count <= 3 * stages; count += stages) {
+        if (name == "interleaved-1f1b" && count % stages)
+          continue;
+        SCOPED_TRACE(llvm::formatv("{0} {1} {2}", name, stages, count).str());
+        std::set<ActionKind> kinds;
+        for (const std::vector<Action> &list : build(name, {stages, count, getUsualChunks(name)}).stages)
+          for (const Action &action : list)
+            kinds.insert(action.kind);
+        auto kind = static_cast<ScheduleKind>(number);
+        EXPECT_EQ(kinds.count(ActionKind::Backward), joinsBackward(kind));
+        EXPECT_EQ(kinds.count(ActionKind::BackwardInput), splitsBackward(kind));
+        EXPECT_EQ(kinds.count(ActionKind::BackwardWeight), splitsBackward(kind));
+      }
+}
+
 // M >= P micro-batches, F = B = W = 1: the formulas of the papers.
 TEST(Schedule, BubblesAndMemoryAreThoseOfThePapers) {
   for (int64_t p = 1; p <= 8; ++p)

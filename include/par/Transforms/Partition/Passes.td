@@ -87,10 +87,8 @@ def SelectBackward : Pass<"par-select-backward", "::mlir::ModuleOp"> {
     other, as the schedule cuts the backward pass in two or not (`dualpipe-v` does both), and without the layers that
     only the others called.
   }];
-  let options = [
-    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "order of a step's forward and backward parts">,
-    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">,
-  ];
+  let options = [Option<"schedule", "schedule", "std::string", "\"1f1b\"",
+      "order of a step's forward and backward parts">];
 }
 
 def DeferLoss : Pass<"par-defer-loss", "::mlir::ModuleOp"> {
@@ -105,7 +103,6 @@ def DeferLoss : Pass<"par-defer-loss", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"limit", "limit", "int64_t", "-1",
       "bytes of a residual that is worth it; -1 = the target's">];
-  let dependentDialects = ["::mlir::par::rank::RankDialect"];
 }
 
 def VerifyPartitioned : Pass<"par-verify-partitioned", "::mlir::ModuleOp"> {
