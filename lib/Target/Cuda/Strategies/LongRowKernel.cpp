@@ -1,8 +1,8 @@
 //===- LongRowKernel.cpp - rows, and totals, that a block walks -----------------------------------===//
-#include "OnlineSum.h"
-#include "PlannedKernels.h"
-#include "RowEvaluator.h"
-#include "ThreadGroup.h"
+#include "../OnlineSum.h"
+#include "../PlannedKernels.h"
+#include "../RowEvaluator.h"
+#include "../ThreadGroup.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

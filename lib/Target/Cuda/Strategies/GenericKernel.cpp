@@ -1,6 +1,6 @@
 //===- GenericKernel.cpp - any kernel, with a part for each thread of a grid ----------------------===//
-#include "../Kernels/KernelWriter.h"
-#include "PlannedKernels.h"
+#include "../../Kernels/KernelWriter.h"
+#include "../PlannedKernels.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;

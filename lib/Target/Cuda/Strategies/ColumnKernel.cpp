@@ -1,7 +1,7 @@
 //===- ColumnKernel.cpp - sums over rows, and over what slices have come to -----------------------===//
-#include "PlannedKernels.h"
-#include "RowEvaluator.h"
-#include "ThreadGroup.h"
+#include "../PlannedKernels.h"
+#include "../RowEvaluator.h"
+#include "../ThreadGroup.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

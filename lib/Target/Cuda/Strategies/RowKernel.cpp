@@ -1,8 +1,8 @@
 //===- RowKernel.cpp - rows that threads keep in registers ----------------------------------------===//
-#include "OnlineSum.h"
-#include "PlannedKernels.h"
-#include "RowEvaluator.h"
-#include "ThreadGroup.h"
+#include "../OnlineSum.h"
+#include "../PlannedKernels.h"
+#include "../RowEvaluator.h"
+#include "../ThreadGroup.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;

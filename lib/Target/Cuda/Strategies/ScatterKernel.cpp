@@ -1,8 +1,8 @@
 //===- ScatterKernel.cpp - rows that are added to those of a table, in the order of ids -----------===//
-#include "../Kernels/ScatterSum.h"
-#include "PlannedKernels.h"
-#include "RowEvaluator.h"
-#include "ThreadGroup.h"
+#include "../../Kernels/ScatterSum.h"
+#include "../PlannedKernels.h"
+#include "../RowEvaluator.h"
+#include "../ThreadGroup.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,7 +1,7 @@
 //===- TotalsKernel.cpp - the sum of the products of many tensors ---------------------------------===//
-#include "PlannedKernels.h"
-#include "RowEvaluator.h"
-#include "ThreadGroup.h"
+#include "../PlannedKernels.h"
+#include "../RowEvaluator.h"
+#include "../ThreadGroup.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;

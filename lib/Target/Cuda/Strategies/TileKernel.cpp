@@ -1,7 +1,7 @@
 //===- TileKernel.cpp - elements whose dimensions change places --------------------------------------===//
-#include "PlannedKernels.h"
-#include "RowEvaluator.h"
-#include "ThreadGroup.h"
+#include "../PlannedKernels.h"
+#include "../RowEvaluator.h"
+#include "../ThreadGroup.h"
 
 using namespace mlir;
 using namespace mlir::par;

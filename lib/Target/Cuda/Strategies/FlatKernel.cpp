@@ -1,7 +1,7 @@
 //===- FlatKernel.cpp - elements whose rows begin anywhere ----------------------------------------===//
-#include "PlannedKernels.h"
-#include "RowEvaluator.h"
-#include "ThreadGroup.h"
+#include "../PlannedKernels.h"
+#include "../RowEvaluator.h"
+#include "../ThreadGroup.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
