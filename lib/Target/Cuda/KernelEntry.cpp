@@ -13,9 +13,8 @@ bool KernelTask::usesCoords() const {
   return llvm::any_of(getBlock(), [](Operation &op) { return isa<AxisIndexOp, AllSliceOp>(op); });
 }
 
-Launch par::describeElements(const KernelTask &task) {
-  Launch launch;
-  launch.plan = task.plan.kind;
+Launch par::describeElements(const KernelTask &task, StringRef plan) {
+  Launch launch(plan);
   launch.usesCoords = task.usesCoords();
   launch.isWide = true;
   launch.addReads(task.getOutputs());
@@ -37,7 +36,7 @@ static DictionaryAttr describe(OpBuilder &builder, const Launch &how) {
     accesses.push_back(getName(access));
   }
   NamedAttrList members;
-  members.append(launch::kPlan, builder.getStringAttr(getName(how.plan)));
+  members.append(launch::kPlan, builder.getStringAttr(how.plan));
   if (!how.reason.empty())
     members.append(launch::kReason, builder.getStringAttr(how.reason));
   members.append(launch::kGrid, builder.getDenseI64ArrayAttr({how.blocks, 1, 1}));
@@ -51,10 +50,10 @@ static DictionaryAttr describe(OpBuilder &builder, const Launch &how) {
   return members.getDictionary(builder.getContext());
 }
 
-static Type getMemory(const KernelTask &task, int64_t operand) {
-  int64_t outs = task.getOutNumber(0), scratch = task.getScratchNumber(0);
-  if (operand >= scratch)
-    return MemRefType::get({task.plan.slices, task.plan.countColumnSums()}, task.builder.getF32Type());
+static Type getMemory(const KernelTask &task, const Launch &launch, int64_t operand) {
+  int64_t outs = task.getOutNumber(0);
+  if (operand >= task.getScratchNumber(0))
+    return MemRefType::get(launch.scratch, task.builder.getF32Type());
   Value tensor =
       operand < outs ? Value(task.getBlock().getArgument(operand)) : task.getOutputs()[operand - outs];
   return Scalars::getMemoryType(cast<RankedTensorType>(tensor.getType()));
@@ -63,7 +62,7 @@ static Type getMemory(const KernelTask &task, int64_t operand) {
 func::FuncOp par::createEntry(const KernelTask &task, StringRef name, const Launch &launch) {
   SmallVector<Type> types;
   for (auto [operand, access] : launch.operands)
-    types.push_back(getMemory(task, operand));
+    types.push_back(getMemory(task, launch, operand));
   if (launch.usesCoords)
     types.push_back(LLVM::LLVMPointerType::get(task.builder.getContext()));
   return createEntry(task.builder, task.getLoc(), name, types, launch);

@@ -2,7 +2,7 @@
 #ifndef PAR_LIB_TARGET_CUDA_KERNELENTRY_H
 #define PAR_LIB_TARGET_CUDA_KERNELENTRY_H
 
-#include "KernelPlan.h"
+#include "KernelRegion.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::par {
@@ -12,14 +12,17 @@ enum class BufferAccess { Read, Write, Update };
 
 /// How a kernel's function is started (Target.h, kLaunchAttr).
 struct Launch {
-  PlanKind plan;
+  explicit Launch(StringRef plan, std::string reason = "") : plan(plan), reason(std::move(reason)) {}
+
+  std::string plan; ///< its name
   std::string reason;
   int64_t blocks = 1;
-  int32_t threads = 1;     ///< of a block
-  int64_t sharedBytes = 0; ///< of a block, beside the arrays of the kernel
-  int64_t registers = 0;   ///< of a thread, that ptxas is to work with; 0: as many as it likes
-  bool usesCoords = false; ///< the coordinates of the rank are a parameter behind the buffers
-  bool isWide = false;     ///< all buffers begin at multiples of kAccessBytes
+  int32_t threads = 1;          ///< of a block
+  int64_t sharedBytes = 0;      ///< of a block, beside the arrays of the kernel
+  int64_t registers = 0;        ///< of a thread, that ptxas is to work with; 0: as many as it likes
+  bool usesCoords = false;      ///< the coordinates of the rank are a parameter behind the buffers
+  bool isWide = false;          ///< all buffers begin at multiples of kAccessBytes
+  SmallVector<int64_t> scratch; ///< shape of the operands behind the outputs, of f32
   SmallVector<std::pair<int64_t, BufferAccess>> operands;
   std::string next;
 
@@ -36,8 +39,7 @@ struct KernelTask {
   rank::WorkOpInterface work;
   StringRef name;
   ArrayRef<StringAttr> axes; ///< of the mesh, in the order of par_context.coords
-  const KernelPlan &plan;
-  bool isAligned; ///< buffers begin at multiples of kAccessBytes
+  bool isAligned;            ///< buffers begin at multiples of kAccessBytes
 
   Location getLoc() const { return work->getLoc(); }
   Block &getBlock() const { return work->getRegion(0).front(); }
@@ -46,14 +48,14 @@ struct KernelTask {
   int64_t getOutNumber(int64_t out) const { return countIns() + out; }
   int64_t getScratchNumber(int64_t sum) const { return countIns() + getOutputs().size() + sum; }
   /// Elements of a row that are consecutive and read at once.
-  int64_t getStep() const { return isAligned ? plan.step : 1; }
+  int64_t getStep(const IterationSpace &space) const { return isAligned ? space.step : 1; }
   /// True if the region asks where its rank is.
   bool usesCoords() const;
 };
 
 /// The launch of a kernel that reads what its outputs are made of and writes them, as wide accesses; without
 /// its size.
-Launch describeElements(const KernelTask &task);
+Launch describeElements(const KernelTask &task, StringRef plan);
 
 /// Registers of the threads of a kernel with many addresses or sums: what 512 of them have on a
 /// multiprocessor.

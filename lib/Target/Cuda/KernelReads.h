@@ -2,7 +2,7 @@
 #ifndef PAR_LIB_TARGET_CUDA_KERNELREADS_H
 #define PAR_LIB_TARGET_CUDA_KERNELREADS_H
 
-#include "KernelPlan.h"
+#include "IterationSpace.h"
 #include <set>
 
 namespace mlir::par {

@@ -3,7 +3,6 @@
 #include "CudaTarget.h"
 #include "ExpandPower.h"
 #include "HardwareMath.h"
-#include "KernelPlan.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;

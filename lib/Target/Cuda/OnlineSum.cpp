@@ -1,6 +1,6 @@
 //===- OnlineSum.cpp - sums of a row that one pass over it makes ----------------------------------===//
 #include "OnlineSum.h"
-#include "KernelPlan.h"
+#include "KernelRegion.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "par/Conversion/ScalarEvaluator.h"
 

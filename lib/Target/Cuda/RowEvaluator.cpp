@@ -1,4 +1,4 @@
-//===- RowEvaluator.cpp - elements of the rows of a plan ------------------------------------------===//
+//===- RowEvaluator.cpp - elements of the rows of a space -----------------------------------------===//
 #include "RowEvaluator.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -11,13 +11,15 @@ static Value enter(OpBuilder &builder, func::FuncOp entry, bool usesCoords) {
   return createContext(builder, entry, usesCoords);
 }
 
-RowEvaluator::RowEvaluator(const KernelTask &task, StringRef name, const Launch &launch, TermWalk &terms)
-    : RowEvaluator(task, createEntry(task, name, launch), launch, terms) {}
+RowEvaluator::RowEvaluator(const KernelTask &task, const IterationSpace &space, StringRef name,
+                           const Launch &launch, TermWalk &terms)
+    : RowEvaluator(task, space, createEntry(task, name, launch), launch, terms) {}
 
-RowEvaluator::RowEvaluator(const KernelTask &task, func::FuncOp entry, const Launch &launch, TermWalk &terms)
+RowEvaluator::RowEvaluator(const KernelTask &task, const IterationSpace &space, func::FuncOp entry,
+                           const Launch &launch, TermWalk &terms)
     : ScalarEvaluator(task.builder, task.getLoc(), enter(task.builder, entry, launch.usesCoords), task.axes,
                       terms),
-      task(task) {
+      task(task), space(space) {
   for (auto [number, operand] : llvm::enumerate(launch.operands)) {
     operands[operand.first] = entry.getArgument(number);
     if (operand.first < task.countIns())
@@ -47,7 +49,7 @@ Index RowEvaluator::delinearize(Value number, ArrayRef<int64_t> sizes) {
 Value RowEvaluator::linearize(ArrayRef<Value> column) {
   Value number = column[0];
   for (auto [each, size] :
-       llvm::drop_begin(llvm::zip(column, ArrayRef(task.plan.shape).drop_front(task.plan.rowDims))))
+       llvm::drop_begin(llvm::zip(column, ArrayRef(space.shape).drop_front(space.rowDims))))
     number = create<arith::AddIOp>(create<arith::MulIOp>(number, constantIndex(size)), each);
   return number;
 }
@@ -56,25 +58,25 @@ Step RowEvaluator::findStep(Value start, int64_t distance, bool isGuarded) {
   Step step;
   Value number = addIndex(start, distance);
   if (isGuarded) {
-    Value count = constantIndex(task.plan.countColumns() / task.getStep());
+    Value count = constantIndex(space.countColumns() / task.getStep(space));
     step.isThere = compare(arith::CmpIPredicate::ult, number, count);
   }
-  SmallVector<int64_t> sizes(ArrayRef(task.plan.shape).drop_front(task.plan.rowDims));
+  SmallVector<int64_t> sizes(ArrayRef(space.shape).drop_front(space.rowDims));
   Index first;
   if (sizes.size() == 1) {
     // Both products apart: LLVM takes the constant one for a displacement, and all steps share an address.
-    Value begin = create<arith::MulIOp>(start, constantIndex(task.getStep()));
-    first = {addIndex(begin, distance * task.getStep())};
+    Value begin = create<arith::MulIOp>(start, constantIndex(task.getStep(space)));
+    first = {addIndex(begin, distance * task.getStep(space))};
     if (isGuarded)
       first[0] = select(step.isThere, first[0], constantIndex(0));
   } else {
     if (isGuarded)
       number = select(step.isThere, number, constantIndex(0));
-    sizes.back() /= task.getStep();
+    sizes.back() /= task.getStep(space);
     first = delinearize(number, sizes);
-    first.back() = create<arith::MulIOp>(first.back(), constantIndex(task.getStep()));
+    first.back() = create<arith::MulIOp>(first.back(), constantIndex(task.getStep(space)));
   }
-  for (int64_t element = 0; element < task.getStep(); ++element) {
+  for (int64_t element = 0; element < task.getStep(space); ++element) {
     step.columns.push_back(first);
     // It does not wrap: said of it, one comparison with another constant tells if it is in a tensor.
     if (element > 0)
@@ -118,7 +120,7 @@ LogicalResult RowEvaluator::branch(Value condition, function_ref<LogicalResult()
 
 Index RowEvaluator::getIndex(const Read &read, ArrayRef<Value> row, ArrayRef<Value> column) const {
   Index index;
-  auto rowDims = static_cast<int64_t>(task.plan.rowDims);
+  auto rowDims = static_cast<int64_t>(space.rowDims);
   for (int64_t symbol : read.symbols)
     index.push_back(symbol < rowDims ? row[symbol] : column[symbol - rowDims]);
   return index;
@@ -127,8 +129,8 @@ Index RowEvaluator::getIndex(const Read &read, ArrayRef<Value> row, ArrayRef<Val
 LogicalResult RowEvaluator::preload(ArrayRef<Step> steps, std::optional<ArrayRef<Value>> row, bool isLate) {
   for (const Step &step : steps) {
     SmallVector<std::pair<Value, Index>> elements;
-    for (const Read &read : task.plan.reads) {
-      if (!task.plan.isAlongRow(read) || task.plan.isOfRows(read) != row.has_value() || read.isLate != isLate)
+    for (const Read &read : space.reads) {
+      if (!space.isAlongRow(read) || space.isOfRows(read) != row.has_value() || read.isLate != isLate)
         continue;
       for (const Index &column : step.columns)
         elements.push_back({read.tensor, getIndex(read, row.value_or(ArrayRef<Value>()), column)});
@@ -141,8 +143,8 @@ LogicalResult RowEvaluator::preload(ArrayRef<Step> steps, std::optional<ArrayRef
 
 LogicalResult RowEvaluator::preloadNumbers(ValueRange values, ArrayRef<Value> row) {
   SmallVector<int64_t> wanted = findArguments(values, {});
-  for (const Read &read : task.plan.reads)
-    if (!task.plan.isAlongRow(read) && task.plan.isOfRows(read) &&
+  for (const Read &read : space.reads)
+    if (!space.isAlongRow(read) && space.isOfRows(read) &&
         llvm::is_contained(wanted, static_cast<int64_t>(read.tensor.getArgNumber())) &&
         failed(evaluate(read.tensor, getIndex(read, row, {}))))
       return failure();
@@ -152,8 +154,8 @@ LogicalResult RowEvaluator::preloadNumbers(ValueRange values, ArrayRef<Value> ro
 void RowEvaluator::prefetch(ArrayRef<Step> steps, ArrayRef<Value> row) {
   constexpr unsigned kNear = 2;
   for (const Step &step : steps)
-    for (const Read &read : task.plan.reads)
-      if (task.plan.isAlongRow(read) && task.plan.isOfRows(read))
+    for (const Read &read : space.reads)
+      if (space.isAlongRow(read) && space.isOfRows(read))
         builder.create<memref::PrefetchOp>(loc, getOperand(read.tensor.getArgNumber()),
                                            getIndex(read, row, step.columns.front()), /*isWrite=*/false,
                                            kNear,

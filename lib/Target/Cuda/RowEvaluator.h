@@ -1,4 +1,4 @@
-//===- RowEvaluator.h - elements of the rows of a plan ----------------------------------*- C++ -*-===//
+//===- RowEvaluator.h - elements of the rows of a space ---------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_TARGET_CUDA_ROWEVALUATOR_H
 #define PAR_LIB_TARGET_CUDA_ROWEVALUATOR_H
 
@@ -7,7 +7,7 @@
 
 namespace mlir::par {
 
-/// Of kernels whose plan has no sums of rows.
+/// Of strategies that make no sums of rows.
 class NoSums : public TermWalk {
 public:
   explicit NoSums(Operation *op) : op(op) {}
@@ -21,7 +21,7 @@ private:
   Operation *op;
 };
 
-/// Consecutive elements of a row, which a thread takes at a time: an index each, of the plan's dimensions
+/// Consecutive elements of a row, which a thread takes at a time: an index each, of the space's dimensions
 /// behind those of rows. Where `isThere` is false, they are the first ones of the row instead; null: it is
 /// true.
 struct Step {
@@ -32,18 +32,17 @@ struct Step {
 /// Writes into the body of one entry.
 class RowEvaluator : public ScalarEvaluator {
 public:
-  /// Makes the function `name`; the builder's place is in it from now on.
-  RowEvaluator(const KernelTask &task, StringRef name, const Launch &launch, TermWalk &terms);
+  /// Makes the function `name`; the builder's place is in it from now on. `space` is to outlive this.
+  RowEvaluator(const KernelTask &task, const IterationSpace &space, StringRef name, const Launch &launch,
+               TermWalk &terms);
 
   /// The memory of an operand of the rank.kernel, which the launch must have.
   Value getOperand(int64_t number) const { return operands.lookup(number); }
-  /// The index of a row, of the plan's first dimensions, by its number.
-  Index findRow(Value number) {
-    return delinearize(number, ArrayRef(task.plan.shape).take_front(task.plan.rowDims));
-  }
+  /// The index of a row, of the space's first dimensions, by its number.
+  Index findRow(Value number) { return delinearize(number, ArrayRef(space.shape).take_front(space.rowDims)); }
   /// The index of a column by its number.
   Index findColumn(Value number) {
-    return delinearize(number, ArrayRef(task.plan.shape).drop_front(task.plan.rowDims));
+    return delinearize(number, ArrayRef(space.shape).drop_front(space.rowDims));
   }
   Index delinearize(Value number, ArrayRef<int64_t> sizes);
   /// The number of a column by its index.
@@ -79,10 +78,12 @@ public:
   const KernelTask &task;
 
 private:
-  RowEvaluator(const KernelTask &task, func::FuncOp entry, const Launch &launch, TermWalk &terms);
+  RowEvaluator(const KernelTask &task, const IterationSpace &space, func::FuncOp entry, const Launch &launch,
+               TermWalk &terms);
   Index getIndex(const Read &read, ArrayRef<Value> row, ArrayRef<Value> column) const;
   LogicalResult loadStep(const Step &step, ArrayRef<std::pair<Value, Index>> elements);
 
+  const IterationSpace &space;
   llvm::DenseMap<int64_t, Value> operands;
 };
 

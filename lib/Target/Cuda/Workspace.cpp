@@ -2,9 +2,8 @@
 #include "Attention/AttentionPlan.h"
 #include "Attention/LibraryAttention.h"
 #include "CudaTarget.h"
-#include "KernelPlan.h"
+#include "KernelStrategy.h"
 #include "RoundParts.h"
-#include "par/Conversion/ScalarEvaluator.h"
 #include "par/Dialect/Rank/IR/Epilogue.h"
 
 using namespace mlir;
@@ -18,35 +17,26 @@ static int64_t getProductBytes(rank::ProductAttr product) {
   return bytes < double(most) ? static_cast<int64_t>(bytes) : most;
 }
 
-/// What a question about a kernel's plan has for an answer, `otherwise` where it cannot be generated: that is
-/// said when it is to be. The region stays as it is: other passes look at it.
+/// What the strategy of a kernel answers, `otherwise` where the kernel cannot be generated: that is said when
+/// it is to be. The region stays as it is: other passes look at it.
 template <typename Answer>
-static Answer askPlan(rank::KernelOp kernel, Answer otherwise,
-                      function_ref<Answer(const KernelPlan &)> question) {
+static Answer askStrategy(rank::KernelOp kernel, Answer (KernelStrategy::*question)() const,
+                          Answer otherwise) {
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<rank::KernelOp> copy = kernel.clone();
   Block &block = copy->getBody().front();
-  return failed(decomposeForDevice(block)) ? otherwise : question(planKernel(block));
+  return failed(decomposeForDevice(block)) ? otherwise : (*selectStrategy(block).*question)();
 }
 
-/// Sums of slices.
 static SmallVector<int64_t> getKernelBytes(rank::KernelOp kernel) {
-  return askPlan<SmallVector<int64_t>>(kernel, {}, [](const KernelPlan &plan) {
-    return plan.hasScratch()
-               ? SmallVector<int64_t>(plan.sums.size(), 4 * plan.slices * plan.countColumnSums())
-               : SmallVector<int64_t>();
-  });
+  return askStrategy(kernel, &KernelStrategy::getWorkspaceBytes, {});
 }
 
 int64_t CudaTarget::countLaunches(rank::WorkOpInterface work) const {
   if (auto attention = dyn_cast<rank::AttentionOp>(*work)) // gradients of queries, then those of keys
     return attention.getStructure().getDq() ? 2 : 1;
   auto kernel = dyn_cast<rank::KernelOp>(*work);
-  if (!kernel)
-    return 1;
-  return askPlan<int64_t>(kernel, 1, [](const KernelPlan &plan) {
-    return plan.hasScratch() || plan.kind == PlanKind::Scatter ? 2 : 1;
-  });
+  return kernel ? askStrategy<int64_t>(kernel, &KernelStrategy::countLaunches, 1) : 1;
 }
 
 SmallVector<int64_t> CudaTarget::getWorkspaceBytes(rank::WorkOpInterface work) const {

@@ -1,7 +1,7 @@
-//===- WriteKernel.cpp - kernels by their plans ---------------------------------------------------===//
+//===- WriteKernel.cpp - kernels by their strategies ------------------------------------------------===//
 #include "Attention/WriteAttention.h"
 #include "CudaTarget.h"
-#include "PlannedKernels.h"
+#include "KernelStrategy.h"
 #include "RoundParts.h"
 #include "par/Conversion/ScalarEvaluator.h"
 #include "par/Dialect/Rank/IR/Epilogue.h"
@@ -21,29 +21,6 @@ static bool areAligned(Operation *op) {
   return aligned;
 }
 
-static LogicalResult write(const KernelTask &task) {
-  switch (task.plan.kind) {
-  case PlanKind::Flat:
-    return task.isAligned ? writeFlatKernel(task) : writeGenericKernel(task);
-  case PlanKind::Tile:
-    return task.isAligned ? writeTileKernel(task) : writeGenericKernel(task);
-  case PlanKind::Row:
-  case PlanKind::RowColumn:
-    return writeRowKernel(task);
-  case PlanKind::LongRow:
-  case PlanKind::Total:
-    return writeLongRowKernel(task);
-  case PlanKind::Totals:
-    return writeTotalsKernel(task);
-  case PlanKind::Column:
-    return writeColumnKernel(task);
-  case PlanKind::Scatter:
-    return writeScatterKernels(task);
-  default:
-    return writeGenericKernel(task);
-  }
-}
-
 FailureOr<func::FuncOp> CudaTarget::writeKernel(OpBuilder &builder, rank::WorkOpInterface work,
                                                 StringRef name, ArrayRef<StringAttr> axes) const {
   bool isAligned = areAligned(work);
@@ -57,14 +34,9 @@ FailureOr<func::FuncOp> CudaTarget::writeKernel(OpBuilder &builder, rank::WorkOp
   Block &block = work.getBody().front();
   if (failed(decomposeForDevice(block)))
     return failure();
-  KernelPlan plan = planKernel(block);
-  KernelTask task{builder, work, name, axes, plan, isAligned};
   auto module = cast<ModuleOp>(builder.getInsertionBlock()->getParentOp());
   OpBuilder::InsertionGuard guard(builder);
-  if (failed(write(task)))
-    return failure();
-  builder.setInsertionPointToEnd(module.getBody());
-  if (plan.hasScratch() && failed(writeFinishKernel(task)))
+  if (failed(selectStrategy(block)->write({builder, work, name, axes, isAligned})))
     return failure();
   return module.lookupSymbol<func::FuncOp>(name);
 }

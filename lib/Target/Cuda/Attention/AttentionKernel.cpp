@@ -26,9 +26,8 @@ static SmallVector<AttentionKernel::Access> merge(ArrayRef<AttentionKernel::Acce
 }
 
 OpBuilder &AttentionKernel::enter(ArrayRef<Access> accesses, std::string next) {
-  Launch launch;
-  launch.plan = plan.kind;
-  bool isOfKeys = plan.kind == PlanKind::AttentionKeys;
+  Launch launch(getName(plan.pass));
+  bool isOfKeys = plan.pass == AttentionPass::Keys;
   int64_t heads = isOfKeys ? call.kvHeads : call.countQueryHeads();
   launch.blocks = call.batch * heads * countTiles();
   launch.threads = static_cast<int32_t>(plan.countThreads());

@@ -34,7 +34,7 @@ protected:
   bool isBf16() const { return call.type.isBF16(); }
   /// Blocks of a head.
   int64_t countTiles() const {
-    int64_t rows = plan.kind == PlanKind::AttentionKeys ? call.kRows : call.qRows;
+    int64_t rows = plan.pass == AttentionPass::Keys ? call.kRows : call.qRows;
     return llvm::divideCeilSigned(rows, plan.countRows());
   }
   Value getMemory(int64_t operand) const { return memories.lookup(operand); }

@@ -18,6 +18,11 @@ static constexpr int64_t kSumsOfMany = 64;
 /// Rows and columns of the smallest tile.
 static constexpr int64_t kSmallest = 16;
 
+StringRef par::getName(AttentionPass pass) {
+  static constexpr StringLiteral names[] = {"attention-forward", "attention-queries", "attention-keys"};
+  return names[static_cast<size_t>(pass)];
+}
+
 SharedPlaces par::placeShared(const AttentionPlan &plan, Type type) {
   SharedPlaces places{};
   auto take = [&](int64_t bytes) {
@@ -25,7 +30,7 @@ SharedPlaces par::placeShared(const AttentionPlan &plan, Type type) {
     places.end = llvm::alignTo(begin + bytes, kAccessBytes);
     return begin;
   };
-  bool isForward = plan.kind == PlanKind::AttentionForward;
+  bool isForward = plan.pass == AttentionPass::Forward;
   for (int64_t number : {0, 1})
     if (number == 0 || !isForward) // backward: rows of a gradient beside each
       places.own[number] = take(SharedTile::countBytes(type, plan.countRows(), plan.columns));
@@ -40,8 +45,8 @@ SharedPlaces par::placeShared(const AttentionPlan &plan, Type type) {
 
 /// What a thread adds up beside the tile: of each row of its warp, elements of one head or of two.
 static int64_t countSums(const AttentionPlan &plan) {
-  int64_t heads = plan.kind == PlanKind::AttentionKeys ? 2 : 1;
-  int64_t tiles = plan.kind == PlanKind::AttentionForward ? 1 : 2;
+  int64_t heads = plan.pass == AttentionPass::Keys ? 2 : 1;
+  int64_t tiles = plan.pass == AttentionPass::Forward ? 1 : 2;
   return 16 * plan.bands * (heads * plan.columns + tiles * plan.others) / kWarp;
 }
 
@@ -49,7 +54,7 @@ static int64_t countSums(const AttentionPlan &plan) {
 /// registers for more are of no use. By itself ptxas looks for them, and spills with a window.
 static int64_t chooseRegisters(const AttentionPlan &plan, const AttentionCall &call) {
   constexpr int64_t kShared = 228 << 10, kSharedOfSystem = 1 << 10; // of a multiprocessor, of a block
-  if (plan.kind != PlanKind::AttentionForward)
+  if (plan.pass != AttentionPass::Forward)
     return 0;
   if (call.type.isF32()) {
     int64_t blocks = kShared / (plan.sharedBytes + kSharedOfSystem);
@@ -59,12 +64,12 @@ static int64_t chooseRegisters(const AttentionPlan &plan, const AttentionCall &c
   return isPlain && countSums(plan) == kSumsOfMany ? kManyRegisters : 0;
 }
 
-std::optional<AttentionPlan> par::planAttention(const AttentionCall &call, PlanKind kind) {
+std::optional<AttentionPlan> par::planAttention(const AttentionCall &call, AttentionPass pass) {
   int64_t ownRows = call.qRows, otherRows = call.kRows;
-  if (kind == PlanKind::AttentionKeys)
+  if (pass == AttentionPass::Keys)
     std::swap(ownRows, otherRows);
   AttentionPlan plan;
-  plan.kind = kind;
+  plan.pass = pass;
   plan.columns = static_cast<int64_t>(llvm::alignTo(call.headDim, kSmallest));
   plan.warps = std::min(kMostWarps, llvm::divideCeilSigned(ownRows, kSmallest));
   plan.others = std::min<int64_t>(kMostOthers, llvm::PowerOf2Ceil(std::max(otherRows, kSmallest)));

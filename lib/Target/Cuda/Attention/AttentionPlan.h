@@ -2,14 +2,23 @@
 #ifndef PAR_LIB_TARGET_CUDA_ATTENTION_ATTENTIONPLAN_H
 #define PAR_LIB_TARGET_CUDA_ATTENTION_ATTENTIONPLAN_H
 
-#include "../KernelPlan.h"
+#include "../IterationSpace.h"
 #include "AttentionCall.h"
 
 namespace mlir::par {
 
+/// What a kernel of attention computes.
+enum class AttentionPass {
+  Forward, ///< a block has queries and walks the keys
+  Queries, ///< their gradients: the same
+  Keys,    ///< gradients of keys and values: a block has keys and walks the queries
+};
+/// Of its launch.
+StringRef getName(AttentionPass pass);
+
 /// A block has `rows` of one head, 16 of them per band of a warp, and walks the others in tiles of `others`.
 struct AttentionPlan {
-  PlanKind kind;
+  AttentionPass pass;
   int64_t warps = 1, bands = 1; ///< bands of a warp
   int64_t others = 0;
   int64_t columns = 0; ///< of a head, up to a multiple of 16
@@ -20,9 +29,8 @@ struct AttentionPlan {
   int64_t countThreads() const { return kWarp * warps; }
 };
 
-/// `kind`: AttentionForward, AttentionQueries or AttentionKeys. None: a head is too large for the shared
-/// memory of a block.
-std::optional<AttentionPlan> planAttention(const AttentionCall &call, PlanKind kind);
+/// None: a head is too large for the shared memory of a block.
+std::optional<AttentionPlan> planAttention(const AttentionCall &call, AttentionPass pass);
 
 /// Where a block's shared memory has what, in bytes from its beginning.
 struct SharedPlaces {

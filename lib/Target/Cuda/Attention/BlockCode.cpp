@@ -1,6 +1,6 @@
 //===- BlockCode.cpp - code of a block of threads: numbers, memory, loops -------------------------===//
 #include "BlockCode.h"
-#include "../KernelPlan.h"
+#include "../IterationSpace.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -1,7 +1,7 @@
 //===- SharedTile.cpp - rows of a tensor in the shared memory of a block --------------------------===//
 #include "SharedTile.h"
-#include "../KernelPlan.h"
 #include "../Bf16Pair.h"
+#include "../IterationSpace.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;

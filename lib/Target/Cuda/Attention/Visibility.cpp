@@ -1,6 +1,6 @@
 //===- Visibility.cpp - which keys a query sees ---------------------------------------------------===//
 #include "Visibility.h"
-#include "../KernelPlan.h"
+#include "../IterationSpace.h"
 #include <limits>
 
 using namespace mlir;

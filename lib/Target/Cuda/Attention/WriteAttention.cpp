@@ -12,11 +12,11 @@ public:
   AttentionWriter(OpBuilder &builder, rank::AttentionOp work, const AttentionCall &call, bool isAligned)
       : builder(builder), work(work), call(call), isAligned(isAligned) {}
 
-  LogicalResult write(StringRef name, PlanKind kind, function_ref<void(const AttentionTask &)> writer) {
-    std::optional<AttentionPlan> plan = planAttention(call, kind);
+  LogicalResult write(StringRef name, AttentionPass pass, function_ref<void(const AttentionTask &)> writer) {
+    std::optional<AttentionPlan> plan = planAttention(call, pass);
     if (!plan)
       return work.emitOpError("attention on a GPU: a head has ")
-             << call.headDim << " elements of " << call.type << ", expected at most " << findLargestHead(kind)
+             << call.headDim << " elements of " << call.type << ", expected at most " << findLargestHead(pass)
              << ", of which tiles fit into the shared memory of a block";
     OpBuilder::InsertionGuard guard(builder);
     writer({builder, work, name, call, *plan, isAligned});
@@ -24,9 +24,9 @@ public:
   }
 
 private:
-  int64_t findLargestHead(PlanKind kind) const {
+  int64_t findLargestHead(AttentionPass pass) const {
     AttentionCall smaller = call;
-    while (!planAttention(smaller, kind))
+    while (!planAttention(smaller, pass))
       --smaller.headDim;
     return smaller.headDim;
   }
@@ -63,9 +63,9 @@ FailureOr<func::FuncOp> par::writeAttention(OpBuilder &builder, rank::AttentionO
   AttentionWriter writer(builder, work, *call, isAligned);
   LogicalResult result = success();
   if (!call->isBackward)
-    result = writer.write(name, PlanKind::AttentionForward, writeForwardKernel);
-  else if (succeeded(result = writer.write(name, PlanKind::AttentionQueries, writeQueryGradientKernel)))
-    result = writer.write(getKeyGradientName(name), PlanKind::AttentionKeys, writeKeyGradientKernel);
+    result = writer.write(name, AttentionPass::Forward, writeForwardKernel);
+  else if (succeeded(result = writer.write(name, AttentionPass::Queries, writeQueryGradientKernel)))
+    result = writer.write(getKeyGradientName(name), AttentionPass::Keys, writeKeyGradientKernel);
   if (failed(result))
     return failure();
   auto function = module.lookupSymbol<func::FuncOp>(name);

@@ -1,5 +1,5 @@
 //===- ColumnKernel.cpp - sums over rows, and over what slices have come to -----------------------===//
-#include "../PlannedKernels.h"
+#include "../ReductionStrategy.h"
 #include "../RowEvaluator.h"
 #include "../ThreadGroup.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -10,6 +10,12 @@ using namespace mlir::par;
 
 /// Most warps of a block that adds up what slices have left.
 static constexpr int64_t kFinishWarps = 32;
+/// Blocks that keep a GPU busy with sums, and rows that are worth a warp of them.
+static constexpr int64_t kEnoughBlocks = 512, kLeastRows = 4;
+/// Warps of a block that sums columns.
+static constexpr int64_t kColumnWarps = 8;
+/// Numbers that its warps leave for each other in shared memory.
+static constexpr int64_t kMostShared = (48 << 10) / 4;
 
 namespace {
 /// What a block sums: the lanes of a warp have columns side by side, its warps rows in turns. They add up in
@@ -26,9 +32,9 @@ struct ColumnWork {
 
 class ColumnKernel {
 public:
-  ColumnKernel(const KernelTask &task, StringRef name, ColumnWork work)
-      : task(task), plan(task.plan), work(work), launch(describe()), noSums(task.work),
-        rows(task, name, launch, noSums),
+  ColumnKernel(const KernelTask &task, const ReductionStrategy &plan, StringRef name, ColumnWork work)
+      : task(task), plan(plan), work(work), launch(describe()), noSums(task.work),
+        rows(task, plan.space, name, launch, noSums),
         shared(rows, work.warps * kWarp * work.step * static_cast<int64_t>(plan.sums.size()),
                rows.builder.getF32Type()) {}
 
@@ -46,8 +52,7 @@ private:
   ArrayRef<size_t> getOutputs() const { return writesScratch() ? ArrayRef<size_t>() : plan.ofSums; }
 
   Launch describe() const {
-    Launch launch;
-    launch.plan = work.isFinish ? PlanKind::Finish : plan.kind;
+    Launch launch(work.isFinish ? "finish" : plan.name);
     launch.threads = static_cast<int32_t>(work.warps * kWarp);
     launch.blocks = work.countTiles() * work.slices;
     launch.usesCoords = task.usesCoords();
@@ -62,11 +67,8 @@ private:
     launch.addReads(computed, work.isFinish ? ArrayRef<Operation *>(plan.sums) : ArrayRef<Operation *>());
     for (size_t out : getOutputs())
       launch.operands.push_back({task.getOutNumber(static_cast<int64_t>(out)), BufferAccess::Write});
-    for (size_t sum = 0; sum < plan.sums.size() && (work.isFinish || writesScratch()); ++sum)
-      launch.operands.push_back({task.getScratchNumber(static_cast<int64_t>(sum)),
-                                 work.isFinish ? BufferAccess::Read : BufferAccess::Write});
-    if (writesScratch())
-      launch.next = getFinishName(task.name);
+    if (work.isFinish || writesScratch())
+      plan.addScratch(task, launch, work.isFinish ? BufferAccess::Read : BufferAccess::Write);
     return launch;
   }
 
@@ -194,7 +196,7 @@ private:
   LogicalResult writeOutputs(ArrayRef<Value> totals) {
     SmallVector<Index> columns;
     for (int64_t element = 0; element < work.step; ++element) {
-      columns.push_back(plan.isTotal() ? Index() : rows.findColumn(getColumnNumber(element)));
+      columns.push_back(plan.isTotal ? Index() : rows.findColumn(getColumnNumber(element)));
       for (auto [sum, op] : llvm::enumerate(plan.sums)) {
         Value result = op->getResult(0);
         rows.remember(result, columns.back(),
@@ -218,7 +220,7 @@ private:
   }
 
   const KernelTask &task;
-  const KernelPlan &plan;
+  const ReductionStrategy &plan;
   const ColumnWork work;
   Launch launch;
   NoSums noSums;
@@ -228,21 +230,46 @@ private:
   Value number;  ///< of this lane's step in a row
   Value isThere; ///< null: always
 };
+
+class Column : public ReductionStrategy {
+public:
+  using ReductionStrategy::ReductionStrategy;
+
+protected:
+  LogicalResult writeFirst(const KernelTask &task) const override {
+    ColumnWork work{space.countRows(),   space.countColumns(), slices,
+                    task.getStep(space), threads / kWarp,      /*isFinish=*/false};
+    return ColumnKernel(task, *this, task.name, work).write();
+  }
+};
 } // namespace
 
-LogicalResult par::writeColumnKernel(const KernelTask &task) {
-  const KernelPlan &plan = task.plan;
-  ColumnWork work{plan.countRows(), plan.countColumns(),  plan.slices,
-                  task.getStep(),   plan.threads / kWarp, /*isFinish=*/false};
-  return ColumnKernel(task, task.name, work).write();
+StrategyMatch par::matchColumn(const KernelRegion &region) {
+  bool hasRows = !region.rows.empty() || !region.matrices.empty() || !region.rowValues.empty();
+  if (!region.totals.empty() || region.columns.empty() || hasRows)
+    return {};
+  auto sums = static_cast<int64_t>(region.columns.size());
+  if (kColumnWarps * kWarp * sums > kMostShared)
+    return refuse("more sums over rows than shared memory has room for");
+  auto strategy = std::make_unique<Column>("column", region.space);
+  IterationSpace &space = strategy->space;
+  strategy->sums = region.columns;
+  strategy->ofSums = region.ofColumns;
+  strategy->threads = kWarp * kColumnWarps;
+  while (kColumnWarps * kWarp * space.step * sums > kMostShared)
+    space.step /= 2;
+  int64_t tiles = llvm::divideCeilSigned(space.countSteps(), kWarp), rows = space.countRows();
+  int64_t wanted = std::min(llvm::divideCeilSigned(kEnoughBlocks, tiles), rows / (kColumnWarps * kLeastRows));
+  int64_t slices = std::clamp<int64_t>(wanted, 1, kMostSlices);
+  strategy->slices = llvm::divideCeilSigned(rows, llvm::divideCeilSigned(rows, slices));
+  strategy->hasScratch = strategy->slices > 1;
+  return {std::move(strategy), ""};
 }
 
-LogicalResult par::writeFinishKernel(const KernelTask &task) {
-  const KernelPlan &plan = task.plan;
-  int64_t warps = 1;
-  while (warps <
-         std::min(plan.slices, kFinishWarps / static_cast<int64_t>(llvm::PowerOf2Ceil(plan.sums.size()))))
+LogicalResult ReductionStrategy::writeFinish(const KernelTask &task) const {
+  int64_t warps = 1, most = kFinishWarps / static_cast<int64_t>(llvm::PowerOf2Ceil(sums.size()));
+  while (warps < std::min(slices, most))
     warps *= 2;
-  ColumnWork work{plan.slices, plan.countColumnSums(), /*slices=*/1, /*step=*/1, warps, /*isFinish=*/true};
-  return ColumnKernel(task, getFinishName(task.name), work).write();
+  ColumnWork work{slices, countNumbers(), /*slices=*/1, /*step=*/1, warps, /*isFinish=*/true};
+  return ColumnKernel(task, *this, getFinishName(task.name), work).write();
 }

@@ -1,5 +1,6 @@
 //===- FlatKernel.cpp - elements whose rows begin anywhere ----------------------------------------===//
-#include "../PlannedKernels.h"
+#include "../KernelReads.h"
+#include "../KernelStrategy.h"
 #include "../RowEvaluator.h"
 #include "../ThreadGroup.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -16,9 +17,9 @@ namespace {
 /// next row. Tensors of its shape are read and written as vectors, whatever their rows are.
 class FlatKernel {
 public:
-  explicit FlatKernel(const KernelTask &task)
-      : task(task), plan(task.plan), launch(describe()), noSums(task.work),
-        rows(task, task.name, launch, noSums) {}
+  FlatKernel(const KernelTask &task, const IterationSpace &space, StringRef plan)
+      : task(task), space(space), launch(describe(plan)), noSums(task.work),
+        rows(task, space, task.name, launch, noSums) {}
 
   LogicalResult write() {
     ThreadGroup grid(rows, /*threads=*/1, kBlock);
@@ -37,11 +38,11 @@ public:
   }
 
 private:
-  int64_t countElements() const { return ShapedType::getNumElements(plan.shape); }
-  int64_t countSteps() const { return countElements() / plan.step; }
+  int64_t countElements() const { return ShapedType::getNumElements(space.shape); }
+  int64_t countSteps() const { return countElements() / space.step; }
 
-  Launch describe() const {
-    Launch launch = describeElements(task);
+  Launch describe(StringRef plan) const {
+    Launch launch = describeElements(task, plan);
     launch.blocks = std::min(llvm::divideCeilSigned(countSteps(), kBlock), kMostBlocks);
     launch.threads = kBlock;
     return launch;
@@ -49,14 +50,14 @@ private:
 
   /// Numbers of the step's elements, and which of them are in the next row.
   void findElements(Value step) {
-    Value first = rows.create<arith::MulIOp>(step, rows.constantIndex(plan.step));
-    Value size = rows.constantIndex(plan.countColumns());
+    Value first = rows.create<arith::MulIOp>(step, rows.constantIndex(space.step));
+    Value size = rows.constantIndex(space.countColumns());
     Value row = rows.create<arith::DivUIOp>(first, size), column = rows.create<arith::RemUIOp>(first, size);
-    Value last = rows.constantIndex(plan.countRows() - 1);
+    Value last = rows.constantIndex(space.countRows() - 1);
     ofFirst = rows.findRow(row);
     ofNext = rows.findRow(rows.create<arith::MinUIOp>(rows.addIndex(row, 1), last));
     numbers.clear(), isNext.clear(), indices.clear();
-    for (int64_t element = 0; element < plan.step; ++element) {
+    for (int64_t element = 0; element < space.step; ++element) {
       numbers.push_back(rows.addIndex(first, element));
       Value place = rows.addIndex(column, element);
       isNext.push_back(rows.compare(arith::CmpIPredicate::uge, place, size));
@@ -78,7 +79,7 @@ private:
 
   LogicalResult writeStep(Value step) {
     findElements(step);
-    for (const Read &read : plan.reads)
+    for (const Read &read : space.reads)
       if (failed(load(read)))
         return failure();
     // All elements before any store: an output may lie over an input.
@@ -103,13 +104,13 @@ private:
   /// needed.
   LogicalResult load(const Read &read) {
     Type type = getElementTypeOrSelf(read.tensor);
-    if (read.symbols.size() == plan.shape.size()) {
+    if (read.symbols.size() == space.shape.size()) {
       Value memory = flatten(rows.getMemory(read.tensor));
       for (auto [number, index] : llvm::zip(numbers, indices))
         rows.remember(read.tensor, index, rows.load(type, memory, {number}));
       return success();
     }
-    if (read.symbols.empty() || read.symbols.back() == static_cast<int64_t>(plan.rowDims))
+    if (read.symbols.empty() || read.symbols.back() == static_cast<int64_t>(space.rowDims))
       return success();
     FailureOr<Value> one = rows.evaluate(read.tensor, choose(read, ofFirst)),
                      other = rows.evaluate(read.tensor, choose(read, ofNext));
@@ -128,7 +129,7 @@ private:
   }
 
   const KernelTask &task;
-  const KernelPlan &plan;
+  const IterationSpace &space;
   Launch launch;
   NoSums noSums;
   RowEvaluator rows;
@@ -137,6 +138,35 @@ private:
   SmallVector<Value> numbers, isNext; ///< of each element
   SmallVector<Index> indices;
 };
+
+class Flat : public KernelStrategy {
+public:
+  explicit Flat(IterationSpace space) : KernelStrategy("flat"), space(std::move(space)) {}
+
+  LogicalResult write(const KernelTask &task) const override {
+    return task.isAligned ? FlatKernel(task, space, name).write() : writeGenericKernel(task);
+  }
+
+private:
+  const IterationSpace space;
+};
 } // namespace
 
-LogicalResult par::writeFlatKernel(const KernelTask &task) { return FlatKernel(task).write(); }
+StrategyMatch par::matchFlat(const KernelRegion &region) {
+  if (region.hasSums() || !region.isInPlace())
+    return {};
+  ValueRange outputs = region.outputs;
+  ArrayRef<int64_t> shape = getShape(outputs.front());
+  if (!llvm::all_of(outputs, [&](Value output) { return getShape(output) == shape; }))
+    return refuse("results of several shapes");
+  KernelReads reads(shape, shape.size());
+  for (Value output : outputs)
+    if (!reads.collect(output, countDims(shape.size())))
+      return refuse(reads.reason);
+  IterationSpace space(shape, shape.size() - 1);
+  space.reads = std::move(reads.reads);
+  space.chooseStep(outputs, ShapedType::getNumElements(shape));
+  if (space.step == 1 || shape.back() < space.step)
+    return refuse("rows are no whole accesses");
+  return {std::make_unique<Flat>(std::move(space)), ""};
+}

@@ -1,8 +1,8 @@
 //===- RowKernel.cpp - rows that threads keep in registers ----------------------------------------===//
 #include "../OnlineSum.h"
-#include "../PlannedKernels.h"
 #include "../RowEvaluator.h"
 #include "../ThreadGroup.h"
+#include "RowStrategy.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -15,9 +15,9 @@ static constexpr int32_t kLongBlock = 512;
 namespace {
 class RowKernel : public TermWalk {
 public:
-  explicit RowKernel(const KernelTask &task)
-      : task(task), plan(task.plan), outputs(task.getOutputs()), launch(describe()),
-        rows(task, task.name, launch, *this), group(rows, plan.threads, launch.threads) {
+  RowKernel(const KernelTask &task, const RowStrategy &plan)
+      : task(task), plan(plan), space(plan.space), outputs(task.getOutputs()), launch(describe()),
+        rows(task, space, task.name, launch, *this), group(rows, plan.threads, launch.threads) {
     if (plan.sharesSums)
       shared.emplace(rows, findLaunchShared(rows), rows.builder.getF32Type());
   }
@@ -29,7 +29,7 @@ public:
     SmallVector<Value> start = beginSums();
     if (!group.isWarp())
       start.push_back(rows.constantIndex(0));
-    Value count = rows.constantIndex(plan.countRows()), groups = rows.constantIndex(countGroups());
+    Value count = rows.constantIndex(space.countRows()), groups = rows.constantIndex(plan.groups);
     auto loop = rows.builder.create<scf::ForOp>(rows.loc, group.number, count, groups, start);
     LogicalResult result = writeBody(loop);
     if (succeeded(result))
@@ -51,8 +51,6 @@ private:
   //===--------------------------------------------------------------------===//
   // Launch
   //===--------------------------------------------------------------------===//
-
-  int64_t countGroups() const { return plan.kind == PlanKind::RowColumn ? plan.slices : plan.groups; }
 
   /// Sums over rows are not done when this launch is.
   bool isWritten(size_t output) const { return !llvm::is_contained(plan.ofSums, output); }
@@ -81,29 +79,25 @@ private:
   }
 
   Launch describe() const {
-    Launch launch;
-    launch.plan = plan.kind;
+    Launch launch(plan.name);
     launch.threads = plan.countThreadsOfBlock();
-    launch.blocks = llvm::divideCeilSigned(countGroups() * plan.threads, launch.threads);
+    launch.blocks = llvm::divideCeilSigned(plan.groups * plan.threads, launch.threads);
     launch.sharedBytes = plan.countSharedBytes();
     launch.registers = launch.threads >= kLongBlock ? kManyRegisters : 0;
     launch.usesCoords = task.usesCoords();
-    launch.isWide = task.getStep() > 1;
+    launch.isWide = task.getStep(space) > 1;
     launch.addReads(getComputed());
     for (size_t out = 0; out < outputs.size(); ++out)
       if (isWritten(out))
         launch.operands.push_back({task.getOutNumber(out), BufferAccess::Write});
-    if (!plan.hasScratch())
-      return launch;
-    for (size_t sum = 0; sum < plan.sums.size(); ++sum)
-      launch.operands.push_back({task.getScratchNumber(sum), BufferAccess::Write});
-    launch.next = getFinishName(task.name);
+    if (plan.hasScratch)
+      plan.addScratch(task, launch);
     return launch;
   }
 
   /// Steps `thread`, `thread` + threads, …: neighbours read side by side.
   void findSteps() {
-    int64_t all = plan.countColumns() / task.getStep();
+    int64_t all = space.countColumns() / task.getStep(space);
     for (int64_t first = 0; first < all; first += plan.threads)
       steps.push_back(rows.findStep(group.thread, first, first + plan.threads > all));
   }
@@ -112,10 +106,10 @@ private:
   /// is loaded once for all of them.
   bool isOfElements(Value value) const {
     if (auto argument = dyn_cast<BlockArgument>(value))
-      return llvm::any_of(plan.reads,
+      return llvm::any_of(space.reads,
                           [&](const Read &read) { return read.tensor == argument && read.isLate; });
     ArrayRef<int64_t> shape = getShape(value);
-    return !shape.empty() && shape != ArrayRef(plan.shape).take_front(plan.rowDims);
+    return !shape.empty() && shape != ArrayRef(space.shape).take_front(space.rowDims);
   }
 
   //===--------------------------------------------------------------------===//
@@ -151,9 +145,9 @@ private:
 
   /// The group's next row, while this one is summed up: memory takes longer to answer than that takes.
   void prefetchBehind(Value number) {
-    if (countGroups() >= plan.countRows())
+    if (plan.groups >= space.countRows())
       return;
-    Value next = rows.addIndex(number, countGroups()), last = rows.constantIndex(plan.countRows() - 1);
+    Value next = rows.addIndex(number, plan.groups), last = rows.constantIndex(space.countRows() - 1);
     rows.prefetch(steps, rows.findRow(rows.create<arith::MinUIOp>(next, last)));
   }
 
@@ -166,7 +160,7 @@ private:
       if (together.size() > 1 && failed(sumTogether(together, row)))
         return failure();
     }
-    if (plan.hasLateReads())
+    if (space.hasLateReads())
       for (auto sum : task.getBlock().getOps<ReduceOp>())
         if (!llvm::is_contained(plan.sums, sum) && failed(rows.evaluate(sum.getResult(), row)))
           return failure();
@@ -211,7 +205,7 @@ private:
   }
 
   SmallVector<Value> combine(ArrayRef<ReduceKind> kinds, SmallVector<Value> values) {
-    if (plan.hasLateReads())
+    if (space.hasLateReads())
       rows.forget([&](Value value) { return isOfElements(value); });
     return group.combine(kinds, std::move(values));
   }
@@ -233,7 +227,7 @@ private:
     return success();
   }
 
-  bool isOfRow(size_t out) const { return getShape(outputs[out]).size() < plan.shape.size(); }
+  bool isOfRow(size_t out) const { return getShape(outputs[out]).size() < space.shape.size(); }
 
   /// All elements before any store: an output may lie over an input.
   LogicalResult writeOutputs(const Index &row) {
@@ -305,7 +299,9 @@ private:
   // Sums over rows
   //===--------------------------------------------------------------------===//
 
-  size_t countSums() const { return plan.sums.size() * steps.size() * static_cast<size_t>(task.getStep()); }
+  size_t countSums() const {
+    return plan.sums.size() * steps.size() * static_cast<size_t>(task.getStep(space));
+  }
 
   /// Zeros: in shared memory, or what is returned.
   SmallVector<Value> beginSums() {
@@ -331,8 +327,8 @@ private:
   LogicalResult storeSums(ValueRange results) {
     SmallVector<Value> sums(results);
     size_t next = 0;
-    Value isGroup = rows.compare(arith::CmpIPredicate::ult, group.number, rows.constantIndex(countGroups()));
-    bool isExact = launch.blocks * launch.threads == countGroups() * plan.threads;
+    Value isGroup = rows.compare(arith::CmpIPredicate::ult, group.number, rows.constantIndex(plan.groups));
+    bool isExact = launch.blocks * launch.threads == plan.groups * plan.threads;
     return rows.branch(isExact ? Value() : isGroup, [&] {
       for (size_t sum = 0; sum < plan.sums.size(); ++sum)
         for (const Step &step : steps) {
@@ -354,7 +350,8 @@ private:
   }
 
   const KernelTask &task;
-  const KernelPlan &plan;
+  const RowStrategy &plan;
+  const IterationSpace &space;
   ValueRange outputs;
   Launch launch;
   RowEvaluator rows;
@@ -364,4 +361,4 @@ private:
 };
 } // namespace
 
-LogicalResult par::writeRowKernel(const KernelTask &task) { return RowKernel(task).write(); }
+LogicalResult RowStrategy::writeFirst(const KernelTask &task) const { return RowKernel(task, *this).write(); }

@@ -1,6 +1,7 @@
 //===- ScatterKernel.cpp - rows that are added to those of a table, in the order of ids -----------===//
 #include "../../Kernels/ScatterSum.h"
-#include "../PlannedKernels.h"
+#include "../KernelReads.h"
+#include "../KernelStrategy.h"
 #include "../RowEvaluator.h"
 #include "../ThreadGroup.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -21,21 +22,23 @@ static constexpr int64_t kRegisters = 72;
 /// Columns whose sums a lane keeps in registers.
 static constexpr int64_t kMostSums = 32;
 
+static constexpr StringLiteral kName = "scatter";
 static std::string getScatterName(StringRef kernel) { return (kernel + "_scatter").str(); }
 
 namespace {
 /// Writes what the sums begin with, unless it is there.
 class FillKernel {
 public:
-  explicit FillKernel(const KernelTask &task)
-      : task(task), launch(describe()), noSums(task.work), rows(task, task.name, launch, noSums) {}
+  FillKernel(const KernelTask &task, const IterationSpace &space, Value initial)
+      : task(task), space(space), initial(initial), launch(describe()), noSums(task.work),
+        rows(task, space, task.name, launch, noSums) {}
 
   LogicalResult write() {
     Value table = rows.getOperand(task.getOutNumber(0)), wanted;
-    if (Value factor = findFactor(rows, task.plan.initial))
+    if (Value factor = findFactor(rows, initial))
       isKept =
           rows.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, factor, rows.constant(factor.getType(), 0));
-    if (Value isThere = isInMemory(rows, task.plan.initial, table))
+    if (Value isThere = isInMemory(rows, initial, table))
       wanted = rows.create<arith::XOrIOp>(isThere, rows.constant(rows.builder.getI1Type(), 1));
     LogicalResult result = rows.branch(wanted, [&] { return writeSteps(table); });
     rows.builder.create<func::ReturnOp>(rows.loc);
@@ -43,18 +46,17 @@ public:
   }
 
 private:
-  int64_t countStepsOfRow() const { return task.plan.countColumns() / task.getStep(); }
+  int64_t countStepsOfRow() const { return space.countColumns() / task.getStep(space); }
 
   Launch describe() const {
-    Launch launch;
-    launch.plan = PlanKind::Fill;
+    Launch launch("fill");
     launch.threads = kBlock;
-    int64_t blocks = llvm::divideCeilSigned(task.plan.countRows() * countStepsOfRow(), kBlock);
+    int64_t blocks = llvm::divideCeilSigned(space.countRows() * countStepsOfRow(), kBlock);
     launch.blocks = std::min(blocks, kMostBlocks);
     launch.usesCoords = task.usesCoords();
-    launch.isWide = task.getStep() > 1;
-    if (task.plan.initial)
-      launch.addReads(task.plan.initial);
+    launch.isWide = task.getStep(space) > 1;
+    if (initial)
+      launch.addReads(initial);
     launch.operands.push_back({task.getOutNumber(0), BufferAccess::Update});
     launch.next = getScatterName(task.name);
     return launch;
@@ -62,13 +64,13 @@ private:
 
   LogicalResult writeSteps(Value table) {
     ThreadGroup grid(rows, /*threads=*/1, kBlock);
-    Value all = rows.constantIndex(task.plan.countRows() * countStepsOfRow());
+    Value all = rows.constantIndex(space.countRows() * countStepsOfRow());
     auto loop = rows.builder.create<scf::ForOp>(rows.loc, grid.number, all,
                                                 rows.constantIndex(launch.blocks * kBlock));
     OpBuilder::InsertionGuard guard(rows.builder);
     rows.builder.setInsertionPointToStart(loop.getBody());
     rows.push();
-    Index place = rows.delinearize(loop.getInductionVar(), {task.plan.countRows(), countStepsOfRow()});
+    Index place = rows.delinearize(loop.getInductionVar(), {space.countRows(), countStepsOfRow()});
     LogicalResult result =
         writeStep(table, place[0], rows.findStep(place[1], /*distance=*/0, /*isGuarded=*/false));
     rows.pop();
@@ -78,10 +80,9 @@ private:
   LogicalResult writeStep(Value table, Value row, const Step &step) {
     Type f32 = rows.builder.getF32Type();
     SmallVector<Value> elements(step.columns.size(), rows.neutral(ReduceKind::Sum, f32));
-    if (task.plan.initial) {
+    if (initial) {
       SmallVector<Type> types(step.columns.size(), f32);
-      auto computed =
-          rows.choose(isKept, types, [&] { return rows.evaluateStep(task.plan.initial, {row}, step); });
+      auto computed = rows.choose(isKept, types, [&] { return rows.evaluateStep(initial, {row}, step); });
       if (failed(computed))
         return failure();
       elements = *computed;
@@ -92,6 +93,8 @@ private:
   }
 
   const KernelTask &task;
+  const IterationSpace &space;
+  Value initial; ///< null: zero
   Launch launch;
   NoSums noSums;
   RowEvaluator rows;
@@ -102,10 +105,10 @@ private:
 /// belongs to one warp, and the order is that of the ids. Warps of other ids end at once.
 class ScatterKernel {
 public:
-  explicit ScatterKernel(const KernelTask &task)
-      : task(task), op(task.plan.scatter), ids(getShape(op.getIds())),
-        perLane(std::max<int64_t>(kMostSums / task.getStep(), 1)), launch(describe()), noSums(task.work),
-        rows(task, getScatterName(task.name), launch, noSums), group(rows, kWarp, kBlock) {}
+  ScatterKernel(const KernelTask &task, const IterationSpace &space, EmbeddingBackwardOp op)
+      : task(task), space(space), op(op), ids(getShape(op.getIds())),
+        perLane(std::max<int64_t>(kMostSums / task.getStep(space), 1)), launch(describe()), noSums(task.work),
+        rows(task, space, getScatterName(task.name), launch, noSums), group(rows, kWarp, kBlock) {}
 
   LogicalResult write() {
     LogicalResult result = writeWarp();
@@ -115,17 +118,16 @@ public:
 
 private:
   int64_t countIds() const { return ShapedType::getNumElements(ids); }
-  int64_t countSteps() const { return task.plan.countColumns() / task.getStep(); }
+  int64_t countSteps() const { return space.countColumns() / task.getStep(space); }
   int64_t countTiles() const { return llvm::divideCeilSigned(countSteps(), kWarp * perLane); }
 
   Launch describe() const {
-    Launch launch;
-    launch.plan = PlanKind::Scatter;
+    Launch launch(kName);
     launch.threads = kBlock;
     launch.blocks = llvm::divideCeilSigned(countIds() * countTiles() * kWarp, kBlock);
     launch.registers = countSteps() % (kWarp * perLane) == 0 ? 0 : kRegisters;
     launch.usesCoords = task.usesCoords();
-    launch.isWide = task.getStep() > 1;
+    launch.isWide = task.getStep(space) > 1;
     launch.addReads(op->getOperands());
     launch.operands.push_back({task.getOutNumber(0), BufferAccess::Update});
     return launch;
@@ -156,7 +158,7 @@ private:
 
   FailureOr<EmbeddingRow> findRow(Value id) {
     return rows.ScalarEvaluator::findRow(op.getIds(), op.getOffset(), rows.delinearize(id, ids),
-                                         task.plan.countRows());
+                                         space.countRows());
   }
 
   /// Lanes for which `condition` is true, a bit each.
@@ -336,6 +338,7 @@ private:
   }
 
   const KernelTask &task;
+  const IterationSpace &space;
   EmbeddingBackwardOp op;
   ArrayRef<int64_t> ids; ///< shape
   int64_t perLane;       ///< steps of a lane
@@ -346,13 +349,54 @@ private:
   Value mine; ///< number of this warp's id
   Value tile; ///< of the columns
 };
+
+class Scatter : public KernelStrategy {
+public:
+  Scatter(IterationSpace space, EmbeddingBackwardOp op, Value initial)
+      : KernelStrategy(kName), space(std::move(space)), op(op), initial(initial) {}
+
+  int64_t countLaunches() const override { return 2; }
+  LogicalResult write(const KernelTask &task) const override {
+    {
+      OpBuilder::InsertionGuard guard(task.builder);
+      if (failed(FillKernel(task, space, initial).write()))
+        return failure();
+    }
+    return ScatterKernel(task, space, op).write();
+  }
+
+private:
+  const IterationSpace space; ///< the table's
+  EmbeddingBackwardOp op;
+  Value initial; ///< to which it adds; null: zero
+};
 } // namespace
 
-LogicalResult par::writeScatterKernels(const KernelTask &task) {
-  {
-    OpBuilder::InsertionGuard guard(task.builder);
-    if (failed(FillKernel(task).write()))
-      return failure();
-  }
-  return ScatterKernel(task).write();
+StrategyMatch par::matchScatter(const KernelRegion &region) {
+  auto scatters = region.block.getOps<EmbeddingBackwardOp>();
+  if (scatters.empty())
+    return {};
+  EmbeddingBackwardOp op = *scatters.begin();
+  Value table = op.getResult(), output = region.outputs.front(), initial;
+  if (auto add = output.getDefiningOp<arith::AddFOp>();
+      add && (add.getLhs() == table || add.getRhs() == table))
+    initial = add.getLhs() == table ? add.getRhs() : add.getLhs();
+  if (region.outputs.size() > 1 || (!initial && output != table) || (initial && isMadeOf(initial, {op})))
+    return refuse("par.embedding_backward is no result alone");
+  if (!getElementTypeOrSelf(table).isF32())
+    return refuse("a table of no f32");
+  ArrayRef<int64_t> ofRows = getShape(op.getDy());
+  IterationSpace space(getShape(table), /*rowDims=*/1);
+  KernelReads added(ofRows, ofRows.size() - 1), begun(space.shape, space.rowDims);
+  if (!added.collect(op.getDy(), countDims(ofRows.size())) ||
+      (initial && !begun.collect(initial, countDims(2))))
+    return refuse(added.reason + begun.reason);
+  space.reads = std::move(begun.reads);
+  // Rows that are added have the table's columns behind other dimensions.
+  auto last = static_cast<int64_t>(ofRows.size()) - 1;
+  for (const Read &read : added.reads)
+    if (read.isAlong(last))
+      space.reads.push_back({read.tensor, {1}});
+  space.chooseStep(output, space.shape.back());
+  return {std::make_unique<Scatter>(std::move(space), op, initial), ""};
 }

@@ -1,7 +1,9 @@
 //===- TileKernel.cpp - elements whose dimensions change places --------------------------------------===//
-#include "../PlannedKernels.h"
+#include "../KernelReads.h"
+#include "../KernelStrategy.h"
 #include "../RowEvaluator.h"
 #include "../ThreadGroup.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -16,10 +18,10 @@ namespace {
 /// by rows of what is written, all in whole accesses; in between elements change places in registers.
 class TileKernel {
 public:
-  explicit TileKernel(const KernelTask &task)
-      : task(task), plan(task.plan), step(plan.step), last(static_cast<int64_t>(plan.rowDims)),
-        tilesAcross(plan.shape[plan.across] / step), tilesAlong(plan.shape[last] / step), launch(describe()),
-        noSums(task.work), rows(task, task.name, launch, noSums), warp(rows, kWarp, kBlock) {}
+  TileKernel(const KernelTask &task, const IterationSpace &space, int64_t turned, StringRef plan)
+      : task(task), space(space), turned(turned), step(space.step), last(static_cast<int64_t>(space.rowDims)),
+        tilesAcross(space.shape[turned] / step), tilesAlong(space.shape[last] / step), launch(describe(plan)),
+        noSums(task.work), rows(task, space, task.name, launch, noSums), warp(rows, kWarp, kBlock) {}
 
   LogicalResult write() {
     LogicalResult result = writeWarp();
@@ -31,8 +33,8 @@ private:
   /// Sizes of all other dimensions.
   SmallVector<int64_t> getOuter() const {
     SmallVector<int64_t> sizes;
-    for (auto [dim, size] : llvm::enumerate(plan.shape))
-      if (static_cast<int64_t>(dim) != plan.across && static_cast<int64_t>(dim) != last)
+    for (auto [dim, size] : llvm::enumerate(space.shape))
+      if (static_cast<int64_t>(dim) != turned && static_cast<int64_t>(dim) != last)
         sizes.push_back(size);
     return sizes;
   }
@@ -41,8 +43,8 @@ private:
   int64_t countAlong() const { return llvm::divideCeilSigned(tilesAlong, kAlong); }
   int64_t countWarps() const { return ShapedType::getNumElements(getOuter()) * countAcross() * countAlong(); }
 
-  Launch describe() const {
-    Launch launch = describeElements(task);
+  Launch describe(StringRef plan) const {
+    Launch launch = describeElements(task, plan);
     launch.threads = kBlock;
     launch.blocks = llvm::divideCeilSigned(countWarps() * kWarp, kBlock);
     return launch;
@@ -83,7 +85,7 @@ private:
   Index getIndex(ArrayRef<Value> outer, Value across, Value along) const {
     Index index;
     for (int64_t dim = 0; dim <= last; ++dim)
-      if (dim == plan.across || dim == last) {
+      if (dim == turned || dim == last) {
         index.push_back(dim == last ? along : across);
       } else {
         index.push_back(outer.front());
@@ -94,7 +96,7 @@ private:
 
   LogicalResult writeTile(ArrayRef<Value> outer, Value tileAcross, Value tileAlong) {
     Index across = findPlaces(tileAcross), along = findPlaces(tileAlong);
-    for (const Read &read : plan.reads)
+    for (const Read &read : space.reads)
       load(read, outer, across, along);
     // All elements before any store: an output may lie over an input that has its order.
     SmallVector<Value> elements;
@@ -118,7 +120,7 @@ private:
 
   /// Loads that are beside each other become one (DeviceCode.cpp), whatever their order here.
   void load(const Read &read, ArrayRef<Value> outer, ArrayRef<Value> across, ArrayRef<Value> along) {
-    if (!llvm::is_contained(read.symbols, plan.across))
+    if (!llvm::is_contained(read.symbols, turned))
       across = across.take_front(1);
     if (!llvm::is_contained(read.symbols, last))
       along = along.take_front(1);
@@ -133,7 +135,8 @@ private:
   }
 
   const KernelTask &task;
-  const KernelPlan &plan;
+  const IterationSpace &space;
+  const int64_t turned; ///< the dimension along which rows of reads run
   const int64_t step, last;
   const int64_t tilesAcross, tilesAlong;
   Launch launch;
@@ -141,6 +144,48 @@ private:
   RowEvaluator rows;
   ThreadGroup warp;
 };
+
+class Tile : public KernelStrategy {
+public:
+  Tile(IterationSpace space, int64_t turned)
+      : KernelStrategy("tile"), space(std::move(space)), turned(turned) {}
+
+  LogicalResult write(const KernelTask &task) const override {
+    return task.isAligned ? TileKernel(task, space, turned, name).write() : writeGenericKernel(task);
+  }
+
+private:
+  const IterationSpace space;
+  const int64_t turned;
+};
 } // namespace
 
-LogicalResult par::writeTileKernel(const KernelTask &task) { return TileKernel(task).write(); }
+/// The one dimension, beside the last, along which rows of what elements are made of run; none: there are
+/// several.
+static std::optional<int64_t> findTurned(ArrayRef<Read> reads, int64_t last) {
+  std::set<int64_t> dims;
+  for (const Read &read : reads)
+    if (!read.symbols.empty() && read.symbols.back() != last)
+      dims.insert(read.symbols.back());
+  return dims.size() == 1 ? std::optional(*dims.begin()) : std::nullopt;
+}
+
+/// Dimensions change places: whole accesses of what is read are in several rows of what is written.
+StrategyMatch par::matchTile(const KernelRegion &region) {
+  if (region.hasSums() || region.isInPlace())
+    return {};
+  ArrayRef<int64_t> shape = getShape(region.outputs.front());
+  KernelReads reads(shape, shape.size(), /*mayTurn=*/true);
+  for (Value output : region.outputs)
+    if (getShape(output) != shape || !reads.collect(output, countDims(shape.size())))
+      return refuse("elements come from other places, one at a time");
+  IterationSpace space(shape, shape.size() - 1);
+  space.reads = std::move(reads.reads);
+  std::optional<int64_t> turned = findTurned(space.reads, static_cast<int64_t>(space.rowDims));
+  if (!turned)
+    return refuse("elements come from rows of several dimensions");
+  space.chooseStep(region.outputs, std::gcd(shape.back(), shape[*turned]), *turned);
+  if (space.step == 1)
+    return refuse("rows are no whole accesses");
+  return {std::make_unique<Tile>(std::move(space), *turned), ""};
+}

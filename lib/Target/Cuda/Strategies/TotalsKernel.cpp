@@ -1,8 +1,9 @@
 //===- TotalsKernel.cpp - the sum of the products of many tensors ---------------------------------===//
-#include "../PlannedKernels.h"
+#include "../ReductionStrategy.h"
 #include "../RowEvaluator.h"
 #include "../ThreadGroup.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "par/Dialect/Par/IR/SumOfDots.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -12,15 +13,15 @@ namespace {
 /// for every element of a step, whatever the tensor; a block leaves what its threads have come to in scratch.
 class TotalsKernel {
 public:
-  explicit TotalsKernel(const KernelTask &task)
-      : task(task), plan(task.plan), launch(describe()), noSums(task.work),
-        rows(task, task.name, launch, noSums), group(rows, plan.threads, plan.threads) {}
+  TotalsKernel(const KernelTask &task, const ReductionStrategy &plan, ArrayRef<EinsumOp> dots)
+      : task(task), plan(plan), dots(dots), launch(describe()), noSums(task.work),
+        rows(task, plan.space, task.name, launch, noSums), group(rows, plan.threads, plan.threads) {}
 
   LogicalResult write() {
     findPlace();
-    SmallVector<Value> sums(static_cast<size_t>(plan.step),
+    SmallVector<Value> sums(static_cast<size_t>(plan.space.step),
                             rows.neutral(ReduceKind::Sum, rows.builder.getF32Type()));
-    for (ArrayRef<EinsumOp> rest = plan.dots; !rest.empty();) {
+    for (ArrayRef<EinsumOp> rest = dots; !rest.empty();) {
       size_t count = 1;
       while (count < rest.size() && areAlike(rest[0], rest[count]))
         ++count;
@@ -42,17 +43,15 @@ public:
 
 private:
   Launch describe() const {
-    Launch launch;
-    launch.plan = plan.kind;
+    Launch launch(plan.name);
     launch.threads = plan.threads;
     launch.blocks = plan.slices;
     launch.isWide = task.isAligned;
     SmallVector<Value> inputs;
-    for (EinsumOp dot : plan.dots)
+    for (EinsumOp dot : dots)
       llvm::append_range(inputs, dot.getInputs());
     launch.addReads(inputs);
-    launch.operands.push_back({task.getScratchNumber(0), BufferAccess::Write});
-    launch.next = getFinishName(task.name);
+    plan.addScratch(task, launch);
     return launch;
   }
 
@@ -112,10 +111,11 @@ private:
 
   /// Steps of as many elements as `sums` has, and those that are left one at a time.
   void addSteps(EinsumOp dot, Value left, Value right, SmallVector<Value> &sums) {
-    int64_t elements = countElements(dot.getInputs()[0]), steps = elements / plan.step;
-    addLoop(rows.constantIndex(0), steps, plan.step, dot, left, right, sums);
-    if (elements % plan.step)
-      addLoop(rows.constantIndex(steps * plan.step), elements % plan.step, 1, dot, left, right, sums);
+    int64_t elements = countElements(dot.getInputs()[0]), steps = elements / plan.space.step;
+    addLoop(rows.constantIndex(0), steps, plan.space.step, dot, left, right, sums);
+    if (elements % plan.space.step)
+      addLoop(rows.constantIndex(steps * plan.space.step), elements % plan.space.step, 1, dot, left, right,
+              sums);
   }
 
   void addLoop(Value begin, int64_t count, int64_t width, EinsumOp dot, Value left, Value right,
@@ -138,13 +138,65 @@ private:
   }
 
   const KernelTask &task;
-  const KernelPlan &plan;
+  const ReductionStrategy &plan;
+  ArrayRef<EinsumOp> dots;
   Launch launch;
   NoSums noSums;
   RowEvaluator rows;
   ThreadGroup group;
   Value thread;
 };
+
+class Totals : public ReductionStrategy {
+public:
+  explicit Totals(SmallVector<EinsumOp> dots)
+      : ReductionStrategy("totals", IterationSpace()), dots(std::move(dots)) {}
+
+protected:
+  LogicalResult writeFirst(const KernelTask &task) const override {
+    return TotalsKernel(task, *this, dots).write();
+  }
+
+private:
+  const SmallVector<EinsumOp> dots; ///< by the shapes and types of their tensors
+};
 } // namespace
 
-LogicalResult par::writeTotalsKernel(const KernelTask &task) { return TotalsKernel(task).write(); }
+/// Dots that one piece of code computes stand side by side.
+static SmallVector<int64_t> getOrder(EinsumOp dot) {
+  SmallVector<int64_t> order;
+  for (Value input : dot.getInputs())
+    order.append({ShapedType::getNumElements(getShape(input)), getElementTypeOrSelf(input).isF32()});
+  return order;
+}
+
+static bool isOfReads(EinsumOp dot) {
+  return dot.getType().getElementType().isF32() && llvm::all_of(dot.getInputs(), [](Value input) {
+           return isa<BlockArgument>(input) && isa<FloatType>(getElementTypeOrSelf(input));
+         });
+}
+
+/// The sum of all dots that there are, and what is made of it.
+StrategyMatch par::matchTotals(const KernelRegion &region) {
+  if (region.totals.empty())
+    return {};
+  if (!llvm::all_of(region.outputs, [](Value output) { return getShape(output).empty(); }))
+    return refuse("results of several shapes");
+  Operation *sum = nullptr;
+  SmallVector<EinsumOp> dots;
+  for (auto add : region.block.getOps<arith::AddFOp>())
+    if (SmallVector<EinsumOp> found = findDots(add.getResult()); found.size() == region.totals.size())
+      sum = add, dots = found;
+  if (dots.empty() || !llvm::all_of(dots, isOfReads))
+    return refuse("several sums");
+  int64_t elements = 0;
+  for (EinsumOp dot : dots)
+    elements += ShapedType::getNumElements(getShape(dot.getInputs()[0]));
+  llvm::stable_sort(dots, [](EinsumOp a, EinsumOp b) { return getOrder(a) < getOrder(b); });
+  auto strategy = std::make_unique<Totals>(std::move(dots));
+  strategy->threads = kLoopThreads;
+  int64_t step = strategy->space.step = kAccessBytes / 4;
+  strategy->slices = std::clamp<int64_t>(elements / (step * kLoopThreads * kLeastSteps), 1, kMostSlices);
+  strategy->addTotal(sum, region, /*inScratch=*/true);
+  return {std::move(strategy), ""};
+}
