@@ -2,7 +2,7 @@
 // `PretrainedConfig.to_dict()` of Transformers 4 and 5, sorted by whether a
 // key can change what a training step computes.
 
-#include "Family.h"
+#include "par/Import/Family.h"
 
 using namespace llvm;
 

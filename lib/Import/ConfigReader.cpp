@@ -1,6 +1,7 @@
 //===- ConfigReader.cpp - typed access to a config's keys -----------------------------------------------===//
 
-#include "ConfigReader.h"
+#include "par/Import/ConfigReader.h"
+#include "ConfigFile.h"
 #include "par/config/Message.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -20,6 +21,8 @@ std::string briefly(const json::Value &value) {
   raw_string_ostream(text) << value;
   return ::par::config::shortened(text);
 }
+
+ConfigReader::ConfigReader(const ConfigFile &file) : file(file), object(file.getObject()) {}
 
 std::string ConfigReader::quoted(StringRef key) const {
   return nestedIn.empty() ? ("'" + key + "'").str() : ("'" + nestedIn + "." + key + "'").str();

@@ -1,6 +1,6 @@
 //===- Families.cpp - the table of model families -------------------------------------------------------===//
 
-#include "Family.h"
+#include "par/Import/Family.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,6 +1,6 @@
 //===- Gpt2.cpp - GPT-2: learned positions, LayerNorm, fused QKV ----------------------------------------===//
 
-#include "Family.h"
+#include "par/Import/Family.h"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 #ifndef PAR_LIB_IMPORT_GRAPHBUILDER_H
 #define PAR_LIB_IMPORT_GRAPHBUILDER_H
 
-#include "Family.h"
+#include "par/Import/Family.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Import/Import.h"
 

@@ -1,5 +1,5 @@
 //===- LayerBuilder.cpp - the vocabulary in which families write layers ---------------------------------===//
-#include "LayerBuilder.h"
+#include "par/Import/LayerBuilder.h"
 
 #include <cmath>
 

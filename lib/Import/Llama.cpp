@@ -1,6 +1,6 @@
 //===- Llama.cpp - Llama 1 to 3.2 -----------------------------------------------------------------------===//
 
-#include "Family.h"
+#include "par/Import/Family.h"
 
 using namespace llvm;
 

@@ -1,6 +1,6 @@
 //===- Mistral.cpp - Mistral: Llama with a sliding window -----------------------------------------------===//
 
-#include "Family.h"
+#include "par/Import/Family.h"
 
 using namespace llvm;
 

@@ -1,6 +1,6 @@
 //===- Olmo.cpp - OLMo 1: Llama with norms that have no parameters --------------------------------------===//
 
-#include "Family.h"
+#include "par/Import/Family.h"
 
 using namespace llvm;
 

@@ -2,7 +2,7 @@
 
 #include "par/Import/Parameters.h"
 
-#include "Family.h"
+#include "par/Import/Family.h"
 
 #include <numeric>
 

@@ -1,6 +1,6 @@
 //===- Qwen2.cpp - Qwen 2 and 2.5: Llama with query, key, value biases ----------------------------------===//
 
-#include "Family.h"
+#include "par/Import/Family.h"
 
 using namespace llvm;
 

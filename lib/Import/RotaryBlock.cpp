@@ -1,5 +1,5 @@
 //===- RotaryBlock.cpp - what the layers of Llama's relatives compute -----------------------------------===//
-#include "Family.h"
+#include "par/Import/Family.h"
 
 namespace mlir::par {
 

@@ -1,6 +1,6 @@
 //===- RotaryConfig.cpp - rotary positions: keys and frequencies ----------------------------------------===//
 
-#include "Family.h"
+#include "par/Import/Family.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 //===- RotaryDecoder.cpp - keys and parameters of Llama's relatives -------------------------------------===//
 
-#include "Family.h"
+#include "par/Import/Family.h"
 
 using namespace llvm;
 

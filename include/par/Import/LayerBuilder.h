@@ -1,6 +1,6 @@
 //===- LayerBuilder.h - the vocabulary in which families write layers -------------------------*- C++ -*-===//
-#ifndef PAR_LIB_IMPORT_LAYERBUILDER_H
-#define PAR_LIB_IMPORT_LAYERBUILDER_H
+#ifndef PAR_IMPORT_LAYERBUILDER_H
+#define PAR_IMPORT_LAYERBUILDER_H
 
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Import/ModelConfig.h"
@@ -90,4 +90,4 @@ private:
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_IMPORT_LAYERBUILDER_H
+#endif // PAR_IMPORT_LAYERBUILDER_H

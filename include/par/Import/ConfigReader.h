@@ -1,15 +1,20 @@
 //===- ConfigReader.h - typed access to a config's keys ---------------------------------------*- C++ -*-===//
 
-#ifndef PAR_LIB_IMPORT_CONFIGREADER_H
-#define PAR_LIB_IMPORT_CONFIGREADER_H
+#ifndef PAR_IMPORT_CONFIGREADER_H
+#define PAR_IMPORT_CONFIGREADER_H
 
-#include "ConfigFile.h"
+#include "par/Import/ModelConfig.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/JSON.h"
 
 #include <optional>
 
 namespace mlir::par {
+
+class ConfigFile;
 
 /// Reads keys with type and range checks. The first failure is kept, later
 /// calls return defaults, so that a family reads all its keys in a row and
@@ -19,7 +24,7 @@ namespace mlir::par {
 /// may change what the model computes.
 class ConfigReader {
 public:
-  explicit ConfigReader(const ConfigFile &file) : file(file), object(file.getObject()) {}
+  explicit ConfigReader(const ConfigFile &file);
 
   /// An integer in [1, limit].
   int64_t size(llvm::StringRef key, int64_t absent, int64_t limit = maxSize);
@@ -105,4 +110,4 @@ std::string briefly(const llvm::json::Value &value);
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_IMPORT_CONFIGREADER_H
+#endif // PAR_IMPORT_CONFIGREADER_H

@@ -2,11 +2,11 @@
 // A family is one file: how its config spells things, which parameters it has
 // and what its layers compute. `families()` in Families.cpp lists them.
 
-#ifndef PAR_LIB_IMPORT_FAMILY_H
-#define PAR_LIB_IMPORT_FAMILY_H
+#ifndef PAR_IMPORT_FAMILY_H
+#define PAR_IMPORT_FAMILY_H
 
-#include "ConfigReader.h"
-#include "LayerBuilder.h"
+#include "par/Import/ConfigReader.h"
+#include "par/Import/LayerBuilder.h"
 #include "par/Import/Parameters.h"
 
 namespace mlir::par {
@@ -65,4 +65,4 @@ constexpr int64_t maxLayers = 1024;
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_IMPORT_FAMILY_H
+#endif // PAR_IMPORT_FAMILY_H
