@@ -1,20 +1,38 @@
 //===- Families.cpp - the table of model families -------------------------------------------------------===//
 
+#include "ConfigFile.h"
 #include "par/Import/Family.h"
+#include "par/Import/LayerFunctions.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
 
 using namespace llvm;
 
 namespace mlir::par {
 
-ArrayRef<const Family *> families() {
-  static const Family *const table[] = {&gpt2Family, &llamaFamily, &mistralFamily, &olmoFamily, &qwen2Family};
-  return table;
+static const Family *const builtIn[] = {&gpt2Family, &llamaFamily, &mistralFamily, &olmoFamily, &qwen2Family};
+
+static std::vector<const Family *> &table() {
+  static std::vector<const Family *> known(std::begin(builtIn), std::end(builtIn));
+  return known;
 }
 
-const Family *findFamily(StringRef modelType) {
+const std::vector<const Family *> &families() { return table(); }
+
+bool registerFamily(const Family &family) {
+  auto at = llvm::lower_bound(table(), family,
+                              [](const Family *a, const Family &b) { return a->modelType < b.modelType; });
+  if (at != table().end() && (*at)->modelType == family.modelType)
+    return false;
+  table().insert(at, &family);
+  return true;
+}
+
+static const Family *findFamily(StringRef modelType) {
   for (const Family *family : families())
     if (family->modelType == modelType)
       return family;
@@ -43,21 +61,23 @@ static Expected<const Family *> chooseFamily(const ConfigFile &file) {
 
 /// Whether every tensor's bytes and the model's can be counted in 63 bits.
 static bool countable(const ModelConfig &config) {
-  // One layer is enough: all layers have the same shapes.
-  ModelConfig one = config;
-  one.layers = 1;
-  one.windows.resize(1);
-  // Room for 2^20 layers of eight bytes an element.
-  double most = 0x1p39;
-  double total = 0;
-  ModelParameters parameters = modelParameters(one);
-  for (const Parameter *parameter : parameters.all()) {
-    double elements = 1;
-    for (const Dimension &dim : parameter->dims)
-      elements *= static_cast<double>(dim.size);
-    total += elements;
+  // One block is enough: there is room for 2^20 of them, of eight bytes an element.
+  std::map<StringRef, double> largest;
+  for (const LayerFunction &function : findLayerFunctions(config).functions) {
+    double elements = 0;
+    for (const Parameter &parameter : function.training.parameters) {
+      double size = !parameter.shared;
+      for (const Dimension &dim : parameter.dims)
+        size *= static_cast<double>(dim.size);
+      elements += size;
+    }
+    double &most = largest[function.kind->getName()];
+    most = std::max(most, elements);
   }
-  return total < most;
+  double total = 0;
+  for (double elements : llvm::make_second_range(largest))
+    total += elements;
+  return total < 0x1p39;
 }
 
 Expected<ModelConfig> loadModelConfig(StringRef model, ArrayRef<std::string> overrides) {

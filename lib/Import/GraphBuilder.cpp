@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 GraphBuilder::GraphBuilder(MLIRContext &context, const ImportPlan &plan)
-    : plan(plan), family(*findFamily(plan.config.modelType)), parameters(modelParameters(plan.config)),
+    : plan(plan), functions(findLayerFunctions(plan.config)), parameters(modelParameters(plan.config)),
       builder(&context), loc(builder.getUnknownLoc()), module(ModuleOp::create(loc)) {
   builder.setInsertionPointToEnd(module->getBody());
 }
@@ -68,7 +68,7 @@ GraphBuilder::Entry GraphBuilder::beginEntry(Phase phase) {
   bool training = phase == Phase::Forward;
   Type i32 = builder.getI32Type();
   RankedTensorType rows = tensor({plan.batch, plan.seq}, i32);
-  bool dropout = usesDropout(Kind::Embed, training) || usesDropout(Kind::Block, training);
+  bool dropout = usesDropout(training);
   SmallVector<std::pair<InputKind, Type>> inputs{{InputKind::Tokens, rows}};
   if (training)
     inputs.push_back({InputKind::Targets, rows});
@@ -125,10 +125,9 @@ void GraphBuilder::buildEntry(Phase phase) {
   Entry entry = beginEntry(phase);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&entry.function.getBody().front());
-  Value x = callLayer(entry, Kind::Embed, parameters.embed, entry.tokens, 0);
-  for (int64_t layer = 0; layer < plan.config.layers; ++layer)
-    x = callLayer(entry, Kind::Block, parameters.blocks[layer], x, layer);
-  x = callLayer(entry, Kind::Head, headParameters(), x, 0);
+  Value x = entry.tokens;
+  for (size_t layer = 0; layer < plan.config.layers.size(); ++layer)
+    x = callLayer(entry, layer, x);
   builder.create<func::ReturnOp>(loc, x);
 }
 
@@ -136,81 +135,41 @@ void GraphBuilder::buildEntry(Phase phase) {
 // Layers
 //===----------------------------------------------------------------------===//
 
-std::vector<Parameter> GraphBuilder::headParameters() const {
-  std::vector<Parameter> result = parameters.head;
-  if (plan.config.tied) {
-    result.push_back(parameters.embed.front());
-    result.back().local = "lm_head.weight";
-  }
-  return result;
+bool GraphBuilder::usesDropout(bool training) const {
+  return llvm::any_of(functions.functions, [&](const LayerFunction &function) {
+    return function.getDeclaration(training).dropout;
+  });
 }
 
-bool GraphBuilder::usesDropout(Kind kind, bool training) const {
-  const ModelConfig &config = plan.config;
-  if (!training || kind == Kind::Head)
-    return false;
-  return kind == Kind::Embed ? config.embeddingDropout > 0
-                             : config.attentionDropout > 0 || config.residualDropout > 0;
-}
-
-bool GraphBuilder::usesIndex(Kind kind, bool training) const {
-  return kind == Kind::Block && (usesDropout(kind, training) || plan.config.scaleByLayer);
-}
-
-/// `@embed`, `@block`, `@head`; what differs from the first kind of block or from training is named.
-std::string GraphBuilder::layerName(Kind kind, bool training, int64_t window) const {
-  std::string name = kind == Kind::Embed ? "embed" : kind == Kind::Block ? "block" : "head";
-  if (kind == Kind::Block && window != plan.config.windows.front())
-    name += window ? ".window" + std::to_string(window) : ".full";
-  if (!training && kind == Kind::Head)
-    return name + ".logits";
-  if (!training && usesDropout(kind, /*training=*/true))
-    return name + ".eval";
-  return name;
-}
-
-Value GraphBuilder::callLayer(Entry &entry, Kind kind, ArrayRef<Parameter> layerParameters, Value x,
-                              int64_t layer) {
+Value GraphBuilder::callLayer(Entry &entry, size_t layer, Value x) {
   bool training = bool(entry.targets);
+  const LayerFunction &function = functions.get(layer);
+  const LayerDeclaration &declaration = function.getDeclaration(training);
+  std::optional<int64_t> number = plan.config.layers[layer].number;
   SmallVector<Value> operands{x};
-  for (const Parameter &parameter : layerParameters)
+  for (const Parameter &parameter : parameters.layers[layer])
     operands.push_back(entry.parameters.lookup(parameter.symbol));
-  if (usesIndex(kind, training))
+  if (declaration.index)
     operands.push_back(
-        buildSplat(builder, loc, tensor({}, builder.getI32Type()), static_cast<double>(layer)));
-  if (usesDropout(kind, training))
+        buildSplat(builder, loc, tensor({}, builder.getI32Type()), static_cast<double>(number.value_or(0))));
+  if (declaration.dropout)
     operands.append({entry.key, entry.row});
-  if (training && kind == Kind::Head)
+  if (declaration.targets)
     operands.push_back(entry.targets);
 
-  int64_t window = kind == Kind::Block ? plan.config.windows[layer] : 0;
-  std::string name = layerName(kind, training, window);
-  func::FuncOp &callee = layers[name];
+  std::string name = function.getName(training);
+  func::FuncOp &callee = built[name];
   if (!callee)
-    callee = layerFunction(name, kind, layerParameters, ValueRange(operands).getTypes(), training, window);
-  std::string place = kind == Kind::Block ? name + "." + std::to_string(layer) : name;
+    callee = layerFunction(name, function, ValueRange(operands).getTypes(), training);
+  std::string place = number ? name + "." + std::to_string(*number) : name;
   return builder
       .create<CallOp>(NameLoc::get(builder.getStringAttr(place)), callee.getResultTypes(),
                       callee.getSymName(), operands)
       .getResult(0);
 }
 
-Value GraphBuilder::buildBody(LayerBuilder &layer, Kind kind, Value x, Value targets, int64_t window) {
-  switch (kind) {
-  case Kind::Embed:
-    return family.buildEmbed(layer, x);
-  case Kind::Block:
-    return family.buildBlock(layer, x, window);
-  case Kind::Head: {
-    Value logits = family.buildHead(layer, x);
-    return targets ? layer.crossEntropySum(logits, targets) : layer.toF32(logits);
-  }
-  }
-  llvm_unreachable("all kinds are handled");
-}
-
-func::FuncOp GraphBuilder::layerFunction(StringRef name, Kind kind, ArrayRef<Parameter> layerParameters,
-                                         TypeRange types, bool training, int64_t window) {
+func::FuncOp GraphBuilder::layerFunction(StringRef name, const LayerFunction &layer, TypeRange types,
+                                         bool training) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(firstEntry);
   auto function = builder.create<func::FuncOp>(loc, name, builder.getFunctionType(types, {}));
@@ -218,20 +177,21 @@ func::FuncOp GraphBuilder::layerFunction(StringRef name, Kind kind, ArrayRef<Par
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
 
-  unsigned next = 1 + layerParameters.size();
-  Value index = usesIndex(kind, training) ? body->getArgument(next++) : Value();
-  DropoutInputs dropout;
-  if (usesDropout(kind, training)) {
-    dropout.key = body->getArgument(next++);
-    dropout.row = body->getArgument(next++);
+  const LayerDeclaration &declaration = layer.getDeclaration(training);
+  LayerOperands operands;
+  unsigned next = 1;
+  auto take = [&](bool isDeclared) { return isDeclared ? body->getArgument(next++) : Value(); };
+  for (const Parameter &parameter : declaration.parameters) {
+    Value argument = take(true);
+    argument.setLoc(NameLoc::get(builder.getStringAttr(parameter.local)));
+    operands.parameters[parameter.local] = argument;
   }
-  LayerBuilder layer(builder, plan.config, plan.batch, plan.seq, index, dropout);
-  for (auto [index, parameter] : llvm::enumerate(layerParameters)) {
-    layer.define(parameter.local, body->getArgument(1 + index));
-    body->getArgument(1 + index).setLoc(NameLoc::get(builder.getStringAttr(parameter.local)));
-  }
-  Value targets = training && kind == Kind::Head ? body->getArgument(next) : Value();
-  Value result = buildBody(layer, kind, body->getArgument(0), targets, window);
+  operands.index = take(declaration.index);
+  operands.key = take(declaration.dropout);
+  operands.row = take(declaration.dropout);
+  operands.targets = take(declaration.targets);
+  LayerBuilder words(plan.config, training, builder, plan.batch, plan.seq, operands);
+  Value result = layer.kind->build(words, body->getArgument(0));
   builder.create<func::ReturnOp>(loc, result);
   function.setFunctionType(builder.getFunctionType(types, result.getType()));
   return function;

@@ -2,9 +2,9 @@
 #ifndef PAR_LIB_IMPORT_GRAPHBUILDER_H
 #define PAR_LIB_IMPORT_GRAPHBUILDER_H
 
-#include "par/Import/Family.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Import/Import.h"
+#include "par/Import/LayerFunctions.h"
 
 namespace mlir::par {
 
@@ -16,7 +16,6 @@ public:
   OwningOpRef<ModuleOp> build(bool withLogits);
 
 private:
-  enum class Kind { Embed, Block, Head };
   /// What an entry function passes on to layers.
   struct Entry {
     func::FuncOp function;
@@ -37,16 +36,10 @@ private:
   void bindParameters(Entry &entry, SmallVectorImpl<DictionaryAttr> &attributes);
 
   /// Applies a layer to `x` in an entry function; builds the layer's function if this is its first call.
-  Value callLayer(Entry &entry, Kind kind, ArrayRef<Parameter> parameters, Value x, int64_t layer);
-  func::FuncOp layerFunction(StringRef name, Kind kind, ArrayRef<Parameter> parameters, TypeRange types,
-                             bool training, int64_t window);
-  Value buildBody(LayerBuilder &layer, Kind kind, Value x, Value targets, int64_t window);
-  bool usesDropout(Kind kind, bool training) const;
-  /// Whether what a layer computes depends on its number.
-  bool usesIndex(Kind kind, bool training) const;
-  std::string layerName(Kind kind, bool training, int64_t window) const;
-  /// The head's parameters, with the table of tokens as `lm_head.weight` if it is tied.
-  std::vector<Parameter> headParameters() const;
+  Value callLayer(Entry &entry, size_t layer, Value x);
+  func::FuncOp layerFunction(StringRef name, const LayerFunction &layer, TypeRange types, bool training);
+  /// Whether some layer drops elements.
+  bool usesDropout(bool training) const;
 
   RankedTensorType tensor(ArrayRef<int64_t> shape, Type element) const {
     return RankedTensorType::get(shape, element);
@@ -54,13 +47,13 @@ private:
   RankedTensorType parameterType(const Parameter &parameter);
 
   const ImportPlan &plan;
-  const Family &family;
+  LayerFunctions functions;
   ModelParameters parameters;
   OpBuilder builder;
   Location loc;
   OwningOpRef<ModuleOp> module;
   /// Layer functions by name; they stand before the first entry function.
-  llvm::StringMap<func::FuncOp> layers;
+  llvm::StringMap<func::FuncOp> built;
   func::FuncOp firstEntry;
 };
 

@@ -26,9 +26,9 @@ static LogicalResult report(MLIRContext &context, llvm::Error error) {
 
 /// The graph's largest tensors must have sizes that fit in 63 bits with room for bytes and sums.
 static bool countable(const ImportPlan &plan) {
-  const ModelConfig &config = plan.config;
-  double width = std::max({config.vocab, config.hidden, config.intermediate,
-                           3 * config.heads * config.headDim, config.heads * plan.seq});
+  double width = 0;
+  for (const LayerFunction &function : findLayerFunctions(plan.config).functions)
+    width = std::max({width, function.training.width, function.training.heads * double(plan.seq)});
   return double(plan.batch) * double(plan.seq) * width < 0x1p56;
 }
 

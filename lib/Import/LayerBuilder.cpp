@@ -1,5 +1,6 @@
-//===- LayerBuilder.cpp - the vocabulary in which families write layers ---------------------------------===//
+//===- LayerBuilder.cpp - the vocabulary in which layers are written ------------------------------------===//
 #include "par/Import/LayerBuilder.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
 
@@ -9,78 +10,137 @@ using namespace mlir::par;
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 /// 0, 1, … n − 1.
-static SmallVector<int64_t> firstDims(int64_t n) { return llvm::to_vector(llvm::seq<int64_t>(0, n)); }
+static std::vector<int64_t> inOrder(int64_t n) {
+  auto numbers = llvm::seq<int64_t>(0, n);
+  return {numbers.begin(), numbers.end()};
+}
+
+LayerBuilder::LayerBuilder(const ModelConfig &config, bool training) : config(config), training(training) {
+  dimension('e', "embed", config.hidden);
+  dimension('v', "vocab", config.vocab);
+  dimension('p', "positions", config.maxPositions);
+}
+
+LayerBuilder::LayerBuilder(const ModelConfig &config, bool training, OpBuilder &builder, int64_t batch,
+                           int64_t seq, const LayerOperands &operands)
+    : LayerBuilder(config, training) {
+  this->builder = &builder;
+  this->batch = batch;
+  this->seq = seq;
+  this->operands = operands;
+  loc = builder.getUnknownLoc();
+}
+
+LayerDeclaration par::declareLayer(const ModelConfig &config, const LayerPart &kind, bool training) {
+  LayerBuilder layer(config, training);
+  kind.build(layer, Value());
+  return layer.getDeclaration();
+}
 
 RankedTensorType LayerBuilder::typeLike(Value value, ArrayRef<int64_t> shape) const {
   return RankedTensorType::get(shape, cast<RankedTensorType>(value.getType()).getElementType());
 }
 
-void LayerBuilder::setPlace(StringRef name) { loc = NameLoc::get(builder.getStringAttr(name)); }
+void LayerBuilder::setPlace(StringRef name) {
+  if (!isDeclaring())
+    loc = NameLoc::get(builder->getStringAttr(name));
+}
 
 Value LayerBuilder::splat(Value like, double value) {
-  return buildSplat(builder, loc, cast<RankedTensorType>(like.getType()), value);
+  return buildSplat(*builder, loc, cast<RankedTensorType>(like.getType()), value);
 }
 
 Value LayerBuilder::scalar(int32_t value) {
-  return buildSplat(builder, loc, RankedTensorType::get({}, builder.getI32Type()), value);
+  return buildSplat(*builder, loc, RankedTensorType::get({}, builder->getI32Type()), value);
 }
 
 //===----------------------------------------------------------------------===//
-// Linear maps and shapes
+// Tensors of the layer
 //===----------------------------------------------------------------------===//
 
-Value LayerBuilder::einsum(StringRef equation, Value lhs, Value rhs) {
-  auto [inputs, output] = equation.split("->");
-  auto [left, right] = inputs.split(',');
-  SmallVector<int64_t> shape;
-  for (char letter : output) {
-    size_t at = left.find(letter);
-    shape.push_back(at != StringRef::npos ? shapeOf(lhs)[at] : shapeOf(rhs)[right.find(letter)]);
+std::vector<Dimension> LayerBuilder::dimensionsOf(StringRef letters) const {
+  std::vector<Dimension> result;
+  for (char letter : letters) {
+    auto known = dimensions.find(letter);
+    if (known == dimensions.end())
+      llvm::report_fatal_error("a layer gives the letter '" + Twine(letter) + "' no dimension");
+    result.push_back(known->second);
   }
-  return builder.create<EinsumOp>(loc, typeLike(lhs, shape), equation, ValueRange{lhs, rhs}, TypeAttr());
+  return result;
 }
 
-Value LayerBuilder::expand(Value input, ArrayRef<int64_t> shape) {
-  int64_t added = shape.size() - shapeOf(input).size();
-  if (added == 0)
-    return input;
-  return builder.create<ExpandOp>(loc, typeLike(input, shape), input, firstDims(added));
+Value LayerBuilder::tensor(Parameter parameter) {
+  if (!isDeclaring())
+    return operands.parameters.lookup(parameter.local);
+  auto same = [&](const Parameter &other) { return other.local == parameter.local; };
+  if (llvm::none_of(declaration.parameters, same)) {
+    parameter.symbol = shared.lookup(parameter.local);
+    parameter.shared = !parameter.symbol.empty();
+    declaration.parameters.push_back(std::move(parameter));
+  }
+  return {};
 }
 
-Value LayerBuilder::linear(StringRef equation, Value input, StringRef name) {
+Value LayerBuilder::vector(const Twine &local, StringRef letters, InitKind init) {
+  Parameter parameter;
+  parameter.local = local.str();
+  parameter.dims = dimensionsOf(letters);
+  parameter.fileShape = {countElements(parameter.dims)};
+  parameter.permutation = inOrder(letters.size());
+  parameter.init = init;
+  return tensor(std::move(parameter));
+}
+
+Value LayerBuilder::weight(StringRef equation, StringRef name, const LinearMap &map) {
+  auto [inputs, output] = equation.split("->");
+  StringRef letters = inputs.split(',').second;
+  Parameter parameter;
+  parameter.local = (name + ".weight").str();
+  parameter.dims = dimensionsOf(letters);
+  parameter.standardDeviation = map.deviation.value_or(config.initializerRange);
+  // The file's two dimensions: those of the output, and those that are summed over.
+  bool outputFirst = map.order == LinearMap::Order::OutputFirst;
+  for (bool ofOutput : {outputFirst, !outputFirst}) {
+    int64_t size = 1;
+    for (auto [index, letter] : llvm::enumerate(letters)) {
+      if (output.contains(letter) != ofOutput)
+        continue;
+      parameter.permutation.push_back(index);
+      size *= parameter.dims[index].size;
+    }
+    parameter.fileShape.push_back(size);
+  }
+  return tensor(std::move(parameter));
+}
+
+Value LayerBuilder::linear(StringRef equation, Value input, StringRef name, LinearMap map) {
   setPlace(name);
-  Value result = einsum(equation, input, parameter((name + ".weight").str()));
-  std::string bias = (name + ".bias").str();
-  return hasParameter(bias) ? add(result, expand(parameter(bias), shapeOf(result))) : result;
+  // What is neither batch nor sequence.
+  std::string made = equation.split("->").second.str();
+  llvm::erase_if(made, [](char letter) { return letter == 'b' || letter == 's'; });
+  declaration.width = std::max(declaration.width, double(countElements(dimensionsOf(made))));
+  Value result = einsum(equation, input, weight(equation, name, map));
+  return map.bias ? add(result, vector(name + ".bias", made, InitKind::Zeros)) : result;
 }
 
-Value LayerBuilder::add(Value lhs, Value rhs) { return builder.create<arith::AddFOp>(loc, lhs, rhs); }
-
-Value LayerBuilder::multiply(Value lhs, Value rhs) { return builder.create<arith::MulFOp>(loc, lhs, rhs); }
-
-Value LayerBuilder::reshape(Value input, ArrayRef<int64_t> shape) {
-  return builder.create<ReshapeOp>(loc, typeLike(input, shape), input);
-}
-
-Value LayerBuilder::slice(Value input, ArrayRef<int64_t> offsets, ArrayRef<int64_t> shape) {
-  return builder.create<SliceOp>(loc, typeLike(input, shape), input, offsets);
-}
-
-//===----------------------------------------------------------------------===//
-// Positions, embeddings, norms
-//===----------------------------------------------------------------------===//
-
-Value LayerBuilder::positions() {
-  return builder.create<IotaOp>(loc, RankedTensorType::get({seq}, builder.getI32Type()), 0);
-}
-
-Value LayerBuilder::embedding(Value ids, StringRef table, std::optional<int64_t> padding) {
-  setPlace(table);
-  Value rows = parameter((table + ".weight").str());
+Value LayerBuilder::embedding(Value ids, StringRef name, StringRef letters, std::optional<int64_t> padding) {
+  setPlace(name);
+  Parameter table;
+  table.local = (name + ".weight").str();
+  table.dims = dimensionsOf(letters);
+  for (const Dimension &dim : table.dims)
+    table.fileShape.push_back(dim.size);
+  table.permutation = inOrder(letters.size());
+  table.standardDeviation = config.initializerRange;
+  table.zeroRow = padding;
+  declaration.width = std::max(declaration.width, double(table.fileShape.back()));
+  Value rows = tensor(std::move(table));
+  if (isDeclaring())
+    return {};
   SmallVector<int64_t> shape(shapeOf(ids));
-  shape.push_back(shapeOf(rows)[1]);
-  return builder.create<EmbeddingOp>(loc, typeLike(rows, shape), ids, rows, Value(),
-                                     padding ? builder.getI64IntegerAttr(*padding) : IntegerAttr());
+  shape.push_back(shapeOf(rows).back());
+  return builder->create<EmbeddingOp>(loc, typeLike(rows, shape), ids, rows, Value(),
+                                      padding ? builder->getI64IntegerAttr(*padding) : IntegerAttr());
 }
 
 /// Type of a norm's statistics: f32, without the last dimension.
@@ -88,27 +148,83 @@ static RankedTensorType statisticsType(OpBuilder &builder, Value input) {
   return RankedTensorType::get(shapeOf(input).drop_back(), builder.getF32Type());
 }
 
-Value LayerBuilder::norm(Value input, StringRef name) {
+Value LayerBuilder::norm(Value input, StringRef name, const Norm &norm) {
   setPlace(name);
-  Type statistics = statisticsType(builder, input);
-  FloatAttr epsilon = builder.getF64FloatAttr(config.normEpsilon);
-  Value weight = parameter((name + ".weight").str()), bias = parameter((name + ".bias").str());
+  bool isLayerNorm = norm.type == Norm::Type::Layer;
+  Value scale, shift;
+  if (norm.type != Norm::Type::Standardize)
+    scale = vector(name + ".weight", "e", InitKind::Ones);
+  if (isLayerNorm)
+    shift = vector(name + ".bias", "e", InitKind::Zeros);
+  if (isDeclaring())
+    return {};
+  Type statistics = statisticsType(*builder, input);
+  FloatAttr epsilon = builder->getF64FloatAttr(norm.epsilon);
   SmallVector<Type> types{input.getType(), statistics, statistics};
-  switch (config.norm) {
-  case Norm::Rms:
+  switch (norm.type) {
+  case Norm::Type::Rms:
     types.pop_back();
-    return builder.create<RmsNormOp>(loc, types, input, weight, epsilon).getResult();
-  case Norm::Layer:
-    return builder.create<LayerNormOp>(loc, types, input, weight, bias, epsilon).getResult();
-  case Norm::Standardize:
-    return builder.create<StandardizeOp>(loc, types, input, epsilon).getResult();
+    return builder->create<RmsNormOp>(loc, types, input, scale, epsilon).getResult();
+  case Norm::Type::Layer:
+    return builder->create<LayerNormOp>(loc, types, input, scale, shift, epsilon).getResult();
+  case Norm::Type::Standardize:
+    return builder->create<StandardizeOp>(loc, types, input, epsilon).getResult();
   }
   llvm_unreachable("all norms are handled");
 }
 
-Value LayerBuilder::rotary(Value input, Value positions) {
-  return builder.create<RotaryOp>(loc, input.getType(), input, positions,
-                                  inverseFrequencies(*config.rotary, config.headDim));
+//===----------------------------------------------------------------------===//
+// Shapes and sums
+//===----------------------------------------------------------------------===//
+
+Value LayerBuilder::einsum(StringRef equation, Value lhs, Value rhs) {
+  if (isDeclaring())
+    return {};
+  auto [inputs, output] = equation.split("->");
+  auto [left, right] = inputs.split(',');
+  SmallVector<int64_t> shape;
+  for (char letter : output) {
+    size_t at = left.find(letter);
+    shape.push_back(at != StringRef::npos ? shapeOf(lhs)[at] : shapeOf(rhs)[right.find(letter)]);
+  }
+  return builder->create<EinsumOp>(loc, typeLike(lhs, shape), equation, ValueRange{lhs, rhs}, TypeAttr());
+}
+
+Value LayerBuilder::expandLike(Value input, Value like) {
+  ArrayRef<int64_t> shape = shapeOf(like);
+  int64_t added = shape.size() - shapeOf(input).size();
+  if (added == 0)
+    return input;
+  return builder->create<ExpandOp>(loc, typeLike(input, shape), input, inOrder(added));
+}
+
+Value LayerBuilder::add(Value lhs, Value rhs) {
+  return isDeclaring() ? Value() : builder->create<arith::AddFOp>(loc, lhs, expandLike(rhs, lhs));
+}
+
+Value LayerBuilder::multiply(Value lhs, Value rhs) {
+  return isDeclaring() ? Value() : builder->create<arith::MulFOp>(loc, lhs, expandLike(rhs, lhs));
+}
+
+Value LayerBuilder::reshape(Value input, ArrayRef<int64_t> shape) {
+  return isDeclaring() ? Value() : builder->create<ReshapeOp>(loc, typeLike(input, shape), input);
+}
+
+Value LayerBuilder::slice(Value input, ArrayRef<int64_t> offsets, ArrayRef<int64_t> shape) {
+  return isDeclaring() ? Value() : builder->create<SliceOp>(loc, typeLike(input, shape), input, offsets);
+}
+
+Value LayerBuilder::positions() {
+  if (isDeclaring())
+    return {};
+  return builder->create<IotaOp>(loc, RankedTensorType::get({seq}, builder->getI32Type()), 0);
+}
+
+Value LayerBuilder::rotary(Value input, Value positions, const Rotary &rotary) {
+  if (isDeclaring())
+    return {};
+  return builder->create<RotaryOp>(loc, input.getType(), input, positions,
+                                   inverseFrequencies(rotary, shapeOf(input).back()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,33 +234,36 @@ Value LayerBuilder::rotary(Value input, Value positions) {
 Value LayerBuilder::gelu(Value x, bool exact) {
   Value inner;
   if (exact) {
-    inner = builder.create<math::ErfOp>(loc, multiply(x, splat(x, std::sqrt(0.5))));
+    inner = builder->create<math::ErfOp>(loc, multiply(x, splat(x, std::sqrt(0.5))));
   } else {
     Value cube = multiply(multiply(x, x), x);
     Value sum = add(x, multiply(cube, splat(x, 0.044715)));
-    inner = builder.create<math::TanhOp>(loc, multiply(sum, splat(x, std::sqrt(2.0 / M_PI))));
+    inner = builder->create<math::TanhOp>(loc, multiply(sum, splat(x, std::sqrt(2.0 / M_PI))));
   }
   return multiply(multiply(x, splat(x, 0.5)), add(inner, splat(x, 1.0)));
 }
 
-Value LayerBuilder::toF32(Value x) { return convertFloat(builder, loc, x, builder.getF32Type()); }
-
-/// Computed in f32 and rounded once.
-Value LayerBuilder::activation(Value x) {
-  Type element = cast<RankedTensorType>(x.getType()).getElementType();
-  return convertFloat(builder, loc, applyActivation(toF32(x)), element);
+Value LayerBuilder::toF32(Value x) {
+  return isDeclaring() ? Value() : convertFloat(*builder, loc, x, builder->getF32Type());
 }
 
-Value LayerBuilder::applyActivation(Value x) {
-  switch (config.activation) {
+Value LayerBuilder::activation(Value x, Activation activation) {
+  if (isDeclaring())
+    return {};
+  Type element = cast<RankedTensorType>(x.getType()).getElementType();
+  return convertFloat(*builder, loc, applyActivation(toF32(x), activation), element);
+}
+
+Value LayerBuilder::applyActivation(Value x, Activation activation) {
+  switch (activation) {
   case Activation::GeluTanh:
     return gelu(x, /*exact=*/false);
   case Activation::Gelu:
     return gelu(x, /*exact=*/true);
   case Activation::Relu:
-    return builder.create<arith::MaximumFOp>(loc, x, splat(x, 0.0));
+    return builder->create<arith::MaximumFOp>(loc, x, splat(x, 0.0));
   case Activation::Silu:
-    return multiply(x, builder.create<SigmoidOp>(loc, x));
+    return multiply(x, builder->create<SigmoidOp>(loc, x));
   }
   llvm_unreachable("all activations are handled");
 }
@@ -156,12 +275,12 @@ Value LayerBuilder::applyActivation(Value x) {
 Value LayerBuilder::site(std::optional<DropoutSlot> slot) {
   if (!slot)
     return scalar(0);
-  Value base = builder.create<arith::MulIOp>(loc, index, scalar(3));
-  return builder.create<arith::AddIOp>(loc, base, scalar(1 + static_cast<int32_t>(*slot)));
+  Value base = builder->create<arith::MulIOp>(loc, operands.index, scalar(3));
+  return builder->create<arith::AddIOp>(loc, base, scalar(1 + static_cast<int32_t>(*slot)));
 }
 
 Value LayerBuilder::zeroOffsets(int64_t rank) {
-  return buildSplat(builder, loc, RankedTensorType::get({rank}, builder.getI32Type()), 0.0);
+  return buildSplat(*builder, loc, RankedTensorType::get({rank}, builder->getI32Type()), 0.0);
 }
 
 /// Numbers the elements of a row (all but dimension 0) in row-major order.
@@ -176,56 +295,78 @@ static SmallVector<int64_t> rowStrides(ArrayRef<int64_t> shape) {
 }
 
 Value LayerBuilder::dropout(Value input, double p, std::optional<DropoutSlot> slot) {
-  if (p == 0.0 || !drop.key)
+  if (p == 0.0 || !training)
     return input;
+  declaration.dropout = true;
+  declaration.index |= slot.has_value();
+  if (isDeclaring())
+    return {};
   ArrayRef<int64_t> shape = shapeOf(input);
-  return builder.create<DropoutOp>(loc, input.getType(), input, drop.key, site(slot), drop.row,
-                                   zeroOffsets(shape.size()), builder.getF64FloatAttr(p),
-                                   builder.getDenseI64ArrayAttr(rowStrides(shape)));
+  return builder->create<DropoutOp>(loc, input.getType(), input, operands.key, site(slot), operands.row,
+                                    zeroOffsets(shape.size()), builder->getF64FloatAttr(p),
+                                    builder->getDenseI64ArrayAttr(rowStrides(shape)));
 }
 
 /// By the layer's number from 1: an operand, so that all layers are one function.
 Value LayerBuilder::divideByLayer(Value input) {
-  auto type = cast<RankedTensorType>(input.getType());
-  Value number = builder.create<arith::AddIOp>(loc, index, scalar(1));
+  declaration.index = true;
+  if (isDeclaring())
+    return {};
+  Value number = builder->create<arith::AddIOp>(loc, operands.index, scalar(1));
   Value divisor =
-      builder.create<arith::SIToFPOp>(loc, RankedTensorType::get({}, builder.getF32Type()), number);
-  Value factor = builder.create<arith::DivFOp>(loc, splat(divisor, 1.0), divisor);
-  Value wide = toF32(input);
-  return convertFloat(builder, loc, multiply(wide, expand(factor, type.getShape())), type.getElementType());
+      builder->create<arith::SIToFPOp>(loc, RankedTensorType::get({}, builder->getF32Type()), number);
+  Value factor = builder->create<arith::DivFOp>(loc, splat(divisor, 1.0), divisor);
+  Type element = cast<RankedTensorType>(input.getType()).getElementType();
+  return convertFloat(*builder, loc, multiply(toF32(input), factor), element);
 }
 
-Value LayerBuilder::attention(Value q, Value k, Value v, Value positions, int64_t window) {
-  if (config.scaleByLayer)
+Value LayerBuilder::attention(Value q, Value k, Value v, Value positions, const Scores &scores) {
+  if (scores.byLayer)
     q = divideByLayer(q);
+  bool drops = training && scores.dropout > 0;
+  declaration.dropout |= drops;
+  declaration.index |= drops;
+  double heads = double(dimensions['h'].size) * double(std::max<int64_t>(1, dimensions['g'].size));
+  declaration.heads = std::max(declaration.heads, heads);
+  // Query, key and value of each head.
+  declaration.width = std::max(declaration.width, 3 * heads * double(dimensions['d'].size));
+  if (isDeclaring())
+    return {};
   ArrayRef<int64_t> shape = shapeOf(q);
   int64_t kvHeads = shape[2], group = shape[3], headDim = shape[4];
-  double p = drop.key ? config.attentionDropout : 0.0;
   Value key, number, row, offsets;
   DenseI64ArrayAttr strides;
-  if (p > 0) {
-    key = drop.key;
+  if (drops) {
+    key = operands.key;
     number = site(DropoutSlot::Attention);
-    row = drop.row;
+    row = operands.row;
     offsets = zeroOffsets(5);
     // An element is a score: (row, q position, kv head, query head of the group, k position).
-    strides = builder.getDenseI64ArrayAttr(rowStrides({batch, seq, kvHeads, group, seq}));
+    strides = builder->getDenseI64ArrayAttr(rowStrides({batch, seq, kvHeads, group, seq}));
   }
-  auto statistics = RankedTensorType::get({batch, kvHeads, group, seq}, builder.getF32Type());
+  auto statistics = RankedTensorType::get({batch, kvHeads, group, seq}, builder->getF32Type());
   return builder
-      .create<AttentionOp>(loc, TypeRange{q.getType(), statistics}, q, k, v, positions, positions, key,
-                           number, row, offsets,
-                           builder.getF64FloatAttr(config.scaleByHeadDim ? 1.0 / std::sqrt(headDim) : 1.0),
-                           /*causal=*/builder.getUnitAttr(), builder.getI64IntegerAttr(window),
-                           builder.getF64FloatAttr(p), strides, /*diagonal=*/nullptr)
+      ->create<AttentionOp>(loc, TypeRange{q.getType(), statistics}, q, k, v, positions, positions, key,
+                            number, row, offsets,
+                            builder->getF64FloatAttr(scores.byHeadDim ? 1.0 / std::sqrt(headDim) : 1.0),
+                            /*causal=*/builder->getUnitAttr(), builder->getI64IntegerAttr(scores.window),
+                            builder->getF64FloatAttr(drops ? scores.dropout : 0.0), strides,
+                            /*diagonal=*/nullptr)
       .getOut();
 }
 
-Value LayerBuilder::crossEntropySum(Value logits, Value targets) {
+Value LayerBuilder::output(Value logits) {
+  declaration.targets = training;
+  if (isDeclaring())
+    return {};
+  return training ? crossEntropySum(logits) : toF32(logits);
+}
+
+Value LayerBuilder::crossEntropySum(Value logits) {
   setPlace("loss");
-  auto perToken = RankedTensorType::get({batch, seq}, builder.getF32Type());
-  auto loss = builder.create<CrossEntropyOp>(loc, TypeRange{perToken, perToken}, logits, targets,
-                                             builder.getI64IntegerAttr(config.vocab));
-  return builder.create<ReduceOp>(loc, RankedTensorType::get({}, builder.getF32Type()), ReduceKind::Sum,
-                                  loss.getLoss(), firstDims(2));
+  auto perToken = RankedTensorType::get({batch, seq}, builder->getF32Type());
+  auto loss = builder->create<CrossEntropyOp>(loc, TypeRange{perToken, perToken}, logits, operands.targets,
+                                              builder->getI64IntegerAttr(config.vocab));
+  return builder->create<ReduceOp>(loc, RankedTensorType::get({}, builder->getF32Type()), ReduceKind::Sum,
+                                   loss.getLoss(), inOrder(2));
 }

@@ -2,29 +2,26 @@
 
 #include "par/Import/Family.h"
 
-using namespace llvm;
-
 namespace mlir::par {
 
 static void read(ConfigReader &reader, ModelConfig &config) {
   // `LlamaConfig`'s defaults.
-  ModelConfig absent;
-  absent.vocab = 32000;
-  absent.maxPositions = 2048;
-  absent.hidden = 4096;
-  absent.layers = 32;
-  absent.heads = 32;
-  absent.intermediate = 11008;
-  absent.normEpsilon = 1e-6;
-  readRotaryDecoder(reader, config, absent);
-  config.queryKeyValueBias = reader.boolean("attention_bias", false);
-  config.outputBias = config.queryKeyValueBias;
-  config.mlpBias = reader.boolean("mlp_bias", false);
+  config.vocab = 32000;
+  config.maxPositions = 2048;
+  config.hidden = 4096;
+  RotaryDecoder decoder;
+  decoder.layers = 32;
+  decoder.attention.heads = 32;
+  decoder.feedForward.width = 11008;
+  decoder.read(reader, config);
+  bool bias = reader.boolean("attention_bias", false);
+  decoder.attention.queryKeyValueBias = decoder.attention.outputBias = bias;
+  decoder.feedForward.bias = reader.boolean("mlp_bias", false);
   reader.absent("sliding_window", "limits attention to a window");
   reader.only("use_sliding_window", false, "limits attention to a window");
+  decoder.addLayers(config);
 }
 
-const Family llamaFamily = {"llama",          read,           addRotaryDecoderParameters, buildRotaryEmbed,
-                            buildRotaryBlock, buildRotaryHead};
+const Family llamaFamily = {"llama", read};
 
 } // namespace mlir::par

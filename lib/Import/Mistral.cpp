@@ -2,29 +2,26 @@
 
 #include "par/Import/Family.h"
 
-using namespace llvm;
-
 namespace mlir::par {
 
 static void read(ConfigReader &reader, ModelConfig &config) {
   // `MistralConfig`'s defaults.
-  ModelConfig absent;
-  absent.vocab = 32000;
-  absent.maxPositions = 4096 * 32;
-  absent.hidden = 4096;
-  absent.layers = 32;
-  absent.heads = 32;
-  absent.kvHeads = 8;
-  absent.intermediate = 14336;
-  absent.normEpsilon = 1e-6;
-  readRotaryDecoder(reader, config, absent);
+  config.vocab = 32000;
+  config.maxPositions = 4096 * 32;
+  config.hidden = 4096;
+  RotaryDecoder decoder;
+  decoder.layers = 32;
+  decoder.attention.heads = 32;
+  decoder.attention.kvHeads = 8;
+  decoder.feedForward.width = 14336;
+  decoder.read(reader, config);
   // Absent means 4096, null means no window.
   bool unlimited = reader.isNull("sliding_window");
   int64_t window = reader.size("sliding_window", 4096);
-  config.windows.assign(config.layers, unlimited ? 0 : window);
+  decoder.attention.scores.window = unlimited ? 0 : window;
+  decoder.addLayers(config);
 }
 
-const Family mistralFamily = {"mistral",        read,           addRotaryDecoderParameters, buildRotaryEmbed,
-                              buildRotaryBlock, buildRotaryHead};
+const Family mistralFamily = {"mistral", read};
 
 } // namespace mlir::par

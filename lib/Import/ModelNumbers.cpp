@@ -1,6 +1,9 @@
 //===- ModelNumbers.cpp - the numbers of a config, the structure of a graph -----------------------------===//
 #include "par/Import/ModelNumbers.h"
 #include "par/Dialect/Par/IR/Places.h"
+#include "par/Import/LayerFunctions.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
 
@@ -11,72 +14,54 @@ using namespace mlir::par;
 // Configs
 //===----------------------------------------------------------------------===//
 
-static StringRef nameOf(Activation activation) {
-  switch (activation) {
-  case Activation::GeluTanh:
-    return "gelu_tanh";
-  case Activation::Gelu:
-    return "gelu";
-  case Activation::Relu:
-    return "relu";
-  case Activation::Silu:
-    return "silu";
-  }
-  llvm_unreachable("all activations have a name");
+static Attribute toAttribute(Builder &builder, const KindDescription::Datum &value) {
+  if (const bool *flag = std::get_if<bool>(&value))
+    return builder.getBoolAttr(*flag);
+  if (const int64_t *integer = std::get_if<int64_t>(&value))
+    return builder.getI64IntegerAttr(*integer);
+  if (const double *number = std::get_if<double>(&value))
+    return builder.getF64FloatAttr(*number);
+  return builder.getStringAttr(std::get<std::string>(value));
 }
 
-static StringRef nameOf(Rotary::Scaling scaling) {
-  switch (scaling) {
-  case Rotary::Scaling::None:
-    return "none";
-  case Rotary::Scaling::Linear:
-    return "linear";
-  case Rotary::Scaling::Llama3:
-    return "llama3";
+/// What `layers` say of `key`: one value if they agree, else one for each.
+static Attribute getNumber(Builder &builder, StringRef key, ArrayRef<const LayerFunction *> layers) {
+  llvm::SmallDenseMap<const LayerFunction *, Attribute> known;
+  SmallVector<Attribute> values;
+  for (const LayerFunction *layer : layers) {
+    Attribute &value = known[layer];
+    if (!value) {
+      const KindDescription::Entry *entry = layer->description.find(key);
+      value = entry ? toAttribute(builder, entry->value) : builder.getStringAttr("none");
+    }
+    values.push_back(value);
   }
-  llvm_unreachable("all scalings have a name");
-}
-
-static void addRotary(Builder &builder, const Rotary &rotary, NamedAttrList &numbers) {
-  numbers.set("rope_theta", builder.getF64FloatAttr(rotary.theta));
-  numbers.set("rope_scaling", builder.getStringAttr(nameOf(rotary.scaling)));
-  if (rotary.scaling == Rotary::Scaling::None)
-    return;
-  numbers.set("rope_factor", builder.getF64FloatAttr(rotary.factor));
-  if (rotary.scaling == Rotary::Scaling::Linear)
-    return;
-  numbers.set("rope_low_freq_factor", builder.getF64FloatAttr(rotary.lowFrequencyFactor));
-  numbers.set("rope_high_freq_factor", builder.getF64FloatAttr(rotary.highFrequencyFactor));
-  numbers.set("rope_original_positions", builder.getF64FloatAttr(rotary.originalPositions));
+  return llvm::all_equal(values) ? values.front() : builder.getArrayAttr(values);
 }
 
 DictionaryAttr par::describeNumbers(MLIRContext *context, const ModelConfig &config) {
   Builder builder(context);
   NamedAttrList numbers;
-  auto integer = [&](StringRef name, int64_t value) { numbers.set(name, builder.getI64IntegerAttr(value)); };
-  auto flag = [&](StringRef name, bool value) { numbers.set(name, builder.getBoolAttr(value)); };
-  integer("hidden_size", config.hidden);
-  integer("num_hidden_layers", config.layers);
-  integer("num_attention_heads", config.heads);
-  integer("num_key_value_heads", config.kvHeads);
-  integer("head_dim", config.headDim);
-  integer("intermediate_size", config.intermediate);
-  numbers.set("hidden_act", builder.getStringAttr(nameOf(config.activation)));
-  numbers.set("norm_eps", builder.getF64FloatAttr(config.normEpsilon));
-  flag("tie_word_embeddings", config.tied);
-  if (config.paddingToken)
-    integer("pad_token_id", *config.paddingToken);
-  flag("scale_attn_weights", config.scaleByHeadDim);
-  flag("scale_attn_by_inverse_layer_idx", config.scaleByLayer);
-  flag("attention_bias", config.queryKeyValueBias);
-  flag("attention_output_bias", config.outputBias);
-  flag("mlp_bias", config.mlpBias);
-  if (llvm::all_equal(config.windows))
-    integer("sliding_window", config.windows.front());
-  else
-    numbers.set("sliding_window", builder.getI64ArrayAttr(config.windows));
-  if (config.rotary)
-    addRotary(builder, *config.rotary, numbers);
+  numbers.set("hidden_size", builder.getI64IntegerAttr(config.hidden));
+  numbers.set("num_hidden_layers", builder.getI64IntegerAttr(config.countBlocks()));
+  LayerFunctions functions = findLayerFunctions(config);
+  llvm::MapVector<StringRef, SmallVector<const LayerFunction *>> classes;
+  for (size_t layer = 0; layer < config.layers.size(); ++layer)
+    classes[functions.get(layer).kind->getName()].push_back(&functions.get(layer));
+  for (const auto &[name, layers] : classes) {
+    llvm::SetVector<StringRef> keys;
+    for (const LayerFunction &function : functions.functions)
+      if (function.kind->getName() == name)
+        for (const KindDescription::Entry &entry : function.description.getEntries())
+          if (entry.isNumber)
+            keys.insert(entry.key);
+    for (StringRef key : keys) {
+      Attribute value = getNumber(builder, key, layers);
+      // The head may have a norm as blocks have it, or another one.
+      Attribute other = numbers.get(key);
+      numbers.set(other && other != value ? (name + "." + key).str() : key.str(), value);
+    }
+  }
   return numbers.getDictionary(context);
 }
 

@@ -2,29 +2,26 @@
 
 #include "par/Import/Family.h"
 
-using namespace llvm;
-
 namespace mlir::par {
 
 static void read(ConfigReader &reader, ModelConfig &config) {
   // `OlmoConfig`'s defaults. The norm's epsilon is fixed.
-  ModelConfig absent;
-  absent.vocab = 50304;
-  absent.maxPositions = 2048;
-  absent.hidden = 4096;
-  absent.layers = 32;
-  absent.heads = 32;
-  absent.intermediate = 11008;
-  absent.norm = Norm::Standardize;
-  absent.normEpsilon = 1e-5;
-  absent.paddingToken = 1;
-  readRotaryDecoder(reader, config, absent);
-  config.queryKeyValueBias = reader.boolean("attention_bias", false);
-  config.outputBias = config.queryKeyValueBias;
+  config.vocab = 50304;
+  config.maxPositions = 2048;
+  config.hidden = 4096;
+  RotaryDecoder decoder;
+  decoder.layers = 32;
+  decoder.norm = {Norm::Type::Standardize, 1e-5};
+  decoder.paddingToken = 1;
+  decoder.attention.heads = 32;
+  decoder.feedForward.width = 11008;
+  decoder.read(reader, config);
+  bool bias = reader.boolean("attention_bias", false);
+  decoder.attention.queryKeyValueBias = decoder.attention.outputBias = bias;
   reader.absent("clip_qkv", "clips queries, keys and values");
+  decoder.addLayers(config);
 }
 
-const Family olmoFamily = {"olmo",           read,           addRotaryDecoderParameters, buildRotaryEmbed,
-                           buildRotaryBlock, buildRotaryHead};
+const Family olmoFamily = {"olmo", read};
 
 } // namespace mlir::par

@@ -2,15 +2,13 @@
 
 #include "par/Import/Parameters.h"
 
-#include "par/Import/Family.h"
-
-#include <numeric>
+#include "par/Import/LayerFunctions.h"
 
 using namespace llvm;
 
 namespace mlir::par {
 
-int64_t Parameter::elements() const {
+int64_t countElements(ArrayRef<Dimension> dims) {
   int64_t count = 1;
   for (const Dimension &dim : dims)
     count *= dim.size;
@@ -19,14 +17,10 @@ int64_t Parameter::elements() const {
 
 std::vector<const Parameter *> ModelParameters::all() const & {
   std::vector<const Parameter *> result;
-  auto add = [&](const std::vector<Parameter> &layer) {
+  for (const std::vector<Parameter> &layer : layers)
     for (const Parameter &parameter : layer)
-      result.push_back(&parameter);
-  };
-  add(embed);
-  for (const std::vector<Parameter> &block : blocks)
-    add(block);
-  add(head);
+      if (!parameter.shared)
+        result.push_back(&parameter);
   return result;
 }
 
@@ -37,40 +31,22 @@ int64_t ModelParameters::elements() const {
   return count;
 }
 
-Parameter makeWeight(StringRef local, std::vector<Dimension> dims, std::vector<int64_t> fileShape,
-                     double deviation) {
-  Parameter parameter;
-  parameter.local = local.str();
-  parameter.permutation.resize(dims.size());
-  std::iota(parameter.permutation.begin(), parameter.permutation.end(), 0);
-  parameter.dims = std::move(dims);
-  parameter.fileShape = std::move(fileShape);
-  parameter.standardDeviation = deviation;
-  return parameter;
-}
-
-Parameter makeVector(StringRef local, std::vector<Dimension> dims, InitKind init) {
-  Parameter parameter = makeWeight(local, std::move(dims), {}, 0.0);
-  parameter.fileShape = {parameter.elements()};
-  parameter.init = init;
-  return parameter;
-}
-
-void setNames(Parameter &parameter, const Twine &prefix, StringRef root) {
-  parameter.symbol = (prefix + parameter.local).str();
-  parameter.fileName = (root + parameter.symbol).str();
-}
-
-void setNames(std::vector<Parameter> &layer, const Twine &prefix, StringRef root) {
-  std::string text = prefix.str();
-  for (Parameter &parameter : layer)
-    setNames(parameter, text, root);
+/// Sets symbol and name in files.
+static void name(Parameter &parameter, const std::string &path, const std::string &root) {
+  if (!parameter.shared)
+    parameter.symbol = path + parameter.local;
+  // Transformers keeps the head's matrix beside the model, not in it.
+  parameter.fileName = parameter.symbol == "lm_head.weight" ? parameter.symbol : root + parameter.symbol;
 }
 
 ModelParameters modelParameters(const ModelConfig &config) {
   ModelParameters model;
-  model.blocks.resize(config.layers);
-  findFamily(config.modelType)->addParameters(config, model);
+  LayerFunctions functions = findLayerFunctions(config);
+  for (auto [index, layer] : enumerate(config.layers)) {
+    model.layers.push_back(functions.get(index).training.parameters);
+    for (Parameter &parameter : model.layers.back())
+      name(parameter, layer.path, config.root);
+  }
   return model;
 }
 

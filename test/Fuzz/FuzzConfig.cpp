@@ -13,8 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   }
   (void)mlir::par::summarize(*config);
-  if (config->rotary)
-    (void)mlir::par::inverseFrequencies(*config->rotary, config->headDim);
+  for (const mlir::par::ModelLayer &layer : config->layers) {
+    mlir::par::KindDescription description;
+    layer.kind->describe(description);
+  }
   return 0;
 }
 

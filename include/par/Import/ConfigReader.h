@@ -3,11 +3,12 @@
 #ifndef PAR_IMPORT_CONFIGREADER_H
 #define PAR_IMPORT_CONFIGREADER_H
 
-#include "par/Import/ModelConfig.h"
+#include "par/Import/FeedForward.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 
 #include <optional>

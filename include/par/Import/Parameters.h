@@ -21,12 +21,14 @@ struct Dimension {
   int64_t size;
 };
 
+int64_t countElements(llvm::ArrayRef<Dimension> dims);
+
 /// A trainable tensor: logical shape and layout in a Hugging Face file, where
 /// file tensor = reshape(transpose(logical, permutation), fileShape).
 struct Parameter {
   /// Name within its layer, such as `attn.c_attn.weight`.
   std::string local;
-  /// Unique name in the graph: the layer's prefix and `local`.
+  /// Unique name in the graph: the layer's path and `local`, else that of the layer it is `shared` with.
   std::string symbol;
   std::vector<Dimension> dims;
   /// Name in `model.safetensors`, as `save_pretrained` writes it.
@@ -38,18 +40,17 @@ struct Parameter {
   double standardDeviation = 0.0;
   /// The index of dimension 0 that begins as zeros.
   std::optional<int64_t> zeroRow;
+  /// An earlier layer has this tensor.
+  bool shared = false;
 
-  int64_t elements() const;
+  int64_t elements() const { return countElements(dims); }
 };
 
-/// The parameters of a model by layer. The first of `embed` is the table of tokens, which a tied head uses
-/// too; an untied head's own matrix is `lm_head.weight`, the last of `head`.
+/// The parameters of a model by layer, in file order.
 struct ModelParameters {
-  std::vector<Parameter> embed;
-  std::vector<std::vector<Parameter>> blocks;
-  std::vector<Parameter> head;
+  std::vector<std::vector<Parameter>> layers;
 
-  /// All of them in file order: embedding, layers, head.
+  /// All of them in file order, without those that are shared.
   std::vector<const Parameter *> all() const &;
   /// They point into this object.
   std::vector<const Parameter *> all() && = delete;
@@ -57,8 +58,8 @@ struct ModelParameters {
   int64_t elements() const;
 };
 
-/// The parameters of `config`. Its model type must be known and its element
-/// counts must fit in 63 bits, which `loadModelConfig` has checked.
+/// The parameters of `config`, which its layers' words declare. Element counts must fit in 63 bits, which
+/// `loadModelConfig` has checked.
 ModelParameters modelParameters(const ModelConfig &config);
 
 } // namespace mlir::par

@@ -1,30 +1,12 @@
 //===- ModelConfigTest.cpp - how a config.json is understood --------------------------------------------===//
 
 #include "par/Import/ModelConfig.h"
-
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
-#include "gtest/gtest.h"
+#include "TemporaryConfig.h"
+#include "par/Import/Attention.h"
 
 using namespace mlir::par;
 
 namespace {
-
-/// A config.json with `text`, removed at the end.
-class TemporaryConfig {
-public:
-  explicit TemporaryConfig(llvm::StringRef text) {
-    int descriptor;
-    EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("config", "json", descriptor, path));
-    llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true) << text;
-  }
-  ~TemporaryConfig() { llvm::sys::fs::remove(path); }
-  std::string str() const { return path.str().str(); }
-
-private:
-  llvm::SmallString<128> path;
-};
 
 ModelConfig read(llvm::StringRef text, std::vector<std::string> overrides = {}) {
   auto config = loadModelConfig(TemporaryConfig(text).str(), overrides);
@@ -32,6 +14,46 @@ ModelConfig read(llvm::StringRef text, std::vector<std::string> overrides = {}) 
     return *config;
   ADD_FAILURE() << llvm::toString(config.takeError());
   return {};
+}
+
+/// What the first layer that has `key` says of it; null if none does.
+const KindDescription::Datum *find(const std::vector<ModelLayer> &layers, llvm::StringRef key) {
+  static KindDescription description;
+  for (const ModelLayer &layer : layers) {
+    description = {};
+    layer.kind->describe(description);
+    if (const KindDescription::Entry *entry = description.find(key))
+      return &entry->value;
+  }
+  return nullptr;
+}
+
+template <typename T>
+T get(const ModelConfig &config, llvm::StringRef key) {
+  const KindDescription::Datum *value = find(config.layers, key);
+  if (value && std::holds_alternative<T>(*value))
+    return std::get<T>(*value);
+  ADD_FAILURE() << "no layer has such a " << key.str();
+  return {};
+}
+
+int64_t size(const ModelConfig &config, llvm::StringRef key) { return get<int64_t>(config, key); }
+bool flag(const ModelConfig &config, llvm::StringRef key) { return get<bool>(config, key); }
+double real(const ModelConfig &config, llvm::StringRef key) { return get<double>(config, key); }
+std::string label(const ModelConfig &config, llvm::StringRef key) { return get<std::string>(config, key); }
+
+std::optional<int64_t> paddingToken(const ModelConfig &config) {
+  const KindDescription::Datum *value = find(config.layers, "pad_token_id");
+  return value ? std::optional(std::get<int64_t>(*value)) : std::nullopt;
+}
+
+/// The window of each block.
+std::vector<int64_t> windows(const ModelConfig &config) {
+  std::vector<int64_t> result;
+  for (const ModelLayer &layer : config.layers)
+    if (layer.number)
+      result.push_back(std::get<int64_t>(*find({layer}, "sliding_window")));
+  return result;
 }
 
 /// The error's text without its file, as "line:column: message".
@@ -59,17 +81,17 @@ TEST(ModelConfig, gpt2Defaults) {
   ModelConfig config = read(R"({"model_type": "gpt2"})");
   EXPECT_EQ(config.vocab, 50257);
   EXPECT_EQ(config.hidden, 768);
-  EXPECT_EQ(config.intermediate, 4 * 768);
-  EXPECT_EQ(config.headDim, 64);
-  EXPECT_TRUE(config.tied);
-  EXPECT_EQ(config.activation, Activation::GeluTanh);
-  EXPECT_EQ(config.residualDropout, 0.1);
-  EXPECT_FALSE(config.rotary);
+  EXPECT_EQ(size(config, "intermediate_size"), 4 * 768);
+  EXPECT_EQ(size(config, "head_dim"), 64);
+  EXPECT_TRUE(flag(config, "tie_word_embeddings"));
+  EXPECT_EQ(label(config, "hidden_act"), "gelu_tanh");
+  EXPECT_EQ(real(config, "residual_dropout"), 0.1);
+  EXPECT_FALSE(find(config.layers, "rope_theta"));
 }
 
 TEST(ModelConfig, gpt2WidthNullIsFourTimesHidden) {
-  EXPECT_EQ(read(R"({"model_type": "gpt2", "n_embd": 24, "n_inner": null})").intermediate, 96);
-  EXPECT_EQ(read(R"({"model_type": "gpt2", "n_inner": 100})").intermediate, 100);
+  EXPECT_EQ(size(read(R"({"model_type": "gpt2", "n_embd": 24, "n_inner": null})"), "intermediate_size"), 96);
+  EXPECT_EQ(size(read(R"({"model_type": "gpt2", "n_inner": 100})"), "intermediate_size"), 100);
 }
 
 TEST(ModelConfig, gpt2UnderstandsCommonNames) {
@@ -77,8 +99,8 @@ TEST(ModelConfig, gpt2UnderstandsCommonNames) {
       R"({"model_type": "gpt2", "hidden_size": 48, "num_attention_heads": 6,
           "num_hidden_layers": 3, "max_position_embeddings": 99})");
   EXPECT_EQ(config.hidden, 48);
-  EXPECT_EQ(config.heads, 6);
-  EXPECT_EQ(config.layers, 3);
+  EXPECT_EQ(size(config, "num_attention_heads"), 6);
+  EXPECT_EQ(config.countBlocks(), 3);
   EXPECT_EQ(config.maxPositions, 99);
   EXPECT_EQ(failure(R"({"model_type": "gpt2", "n_embd": 48,
                         "hidden_size": 60})"),
@@ -88,80 +110,79 @@ TEST(ModelConfig, gpt2UnderstandsCommonNames) {
 
 TEST(ModelConfig, llamaDefaults) {
   ModelConfig config = read(R"({"model_type": "llama"})");
-  EXPECT_EQ(config.kvHeads, 32);
-  EXPECT_EQ(config.headDim, 128);
-  EXPECT_FALSE(config.tied);
-  EXPECT_EQ(config.normEpsilon, 1e-6);
-  ASSERT_TRUE(config.rotary);
-  EXPECT_EQ(config.rotary->theta, 10000.0);
-  EXPECT_FALSE(config.queryKeyValueBias);
+  EXPECT_EQ(size(config, "num_key_value_heads"), 32);
+  EXPECT_EQ(size(config, "head_dim"), 128);
+  EXPECT_FALSE(flag(config, "tie_word_embeddings"));
+  EXPECT_EQ(real(config, "norm_eps"), 1e-6);
+  EXPECT_EQ(real(config, "rope_theta"), 10000.0);
+  EXPECT_FALSE(flag(config, "attention_bias"));
 }
 
 TEST(ModelConfig, llamaBiasesAreSeparate) {
   ModelConfig config = read(tinyLlama, {"attention_bias=true"});
-  EXPECT_TRUE(config.queryKeyValueBias && config.outputBias);
-  EXPECT_FALSE(config.mlpBias);
+  EXPECT_TRUE(flag(config, "attention_bias") && flag(config, "attention_output_bias"));
+  EXPECT_FALSE(flag(config, "mlp_bias"));
   config = read(tinyLlama, {"mlp_bias=true"});
-  EXPECT_FALSE(config.queryKeyValueBias || config.outputBias);
-  EXPECT_TRUE(config.mlpBias);
+  EXPECT_FALSE(flag(config, "attention_bias") || flag(config, "attention_output_bias"));
+  EXPECT_TRUE(flag(config, "mlp_bias"));
 }
 
 TEST(ModelConfig, headDimensionOfItsOwn) {
-  EXPECT_EQ(read(tinyLlama, {"head_dim=16"}).headDim, 16);
-  EXPECT_EQ(read(tinyLlama, {"head_dim=null"}).headDim, 8);
+  EXPECT_EQ(size(read(tinyLlama, {"head_dim=16"}), "head_dim"), 16);
+  EXPECT_EQ(size(read(tinyLlama, {"head_dim=null"}), "head_dim"), 8);
   // Then the heads need not divide the hidden size.
-  EXPECT_EQ(read(tinyLlama, {"head_dim=16", "hidden_size=60"}).headDim, 16);
+  EXPECT_EQ(size(read(tinyLlama, {"head_dim=16", "hidden_size=60"}), "head_dim"), 16);
 }
 
 TEST(ModelConfig, dynamicRotaryIsTheDefaultUpToTheLongestSequence) {
   for (const char *text : {R"(rope_scaling={"type": "dynamic", "factor": 2.0})",
                            R"(rope_parameters={"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10000.0,
                               "original_max_position_embeddings": 1024})"}) {
-    Rotary rotary = *read(tinyLlama, {text}).rotary;
-    EXPECT_EQ(inverseFrequencies(rotary, 16), inverseFrequencies(Rotary(), 16)) << text;
+    ModelConfig config = read(tinyLlama, {text});
+    EXPECT_EQ(label(config, "rope_scaling"), "none") << text;
+    EXPECT_EQ(real(config, "rope_theta"), 10000.0) << text;
   }
 }
 
 TEST(ModelConfig, rotaryAsTransformers4WritesIt) {
-  Rotary rotary = *read(tinyLlama, {"rope_theta=500000.0",
-                                    R"(rope_scaling={"type": "llama3", "factor": 8.0,
+  ModelConfig config = read(tinyLlama, {"rope_theta=500000.0",
+                                        R"(rope_scaling={"type": "llama3", "factor": 8.0,
                 "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-                "original_max_position_embeddings": 8192})"})
-                       .rotary;
-  EXPECT_EQ(rotary.theta, 500000.0);
-  EXPECT_EQ(rotary.scaling, Rotary::Scaling::Llama3);
-  EXPECT_EQ(rotary.factor, 8.0);
-  EXPECT_EQ(rotary.originalPositions, 8192.0);
+                "original_max_position_embeddings": 8192})"});
+  EXPECT_EQ(real(config, "rope_theta"), 500000.0);
+  EXPECT_EQ(label(config, "rope_scaling"), "llama3");
+  EXPECT_EQ(real(config, "rope_factor"), 8.0);
+  EXPECT_EQ(real(config, "rope_original_positions"), 8192.0);
 }
 
 TEST(ModelConfig, rotaryAsTransformers5WritesIt) {
   ModelConfig config = read(tinyLlama, {R"(rope_parameters={"rope_theta": 7, "factor": 2,
           "rope_type": "linear", "partial_rotary_factor": 1})"});
-  EXPECT_EQ(config.rotary->theta, 7.0);
-  EXPECT_EQ(config.rotary->scaling, Rotary::Scaling::Linear);
-  EXPECT_EQ(config.rotary->factor, 2.0);
+  EXPECT_EQ(real(config, "rope_theta"), 7.0);
+  EXPECT_EQ(label(config, "rope_scaling"), "linear");
+  EXPECT_EQ(real(config, "rope_factor"), 2.0);
 }
 
 TEST(ModelConfig, rotaryPrecedence) {
   // θ in the dictionary beats the top level; rope_scaling beats parameters.
-  EXPECT_EQ(read(tinyLlama, {"rope_theta=3", R"(rope_parameters={"rope_theta":
-                              5, "rope_type": "default"})"})
-                .rotary->theta,
+  EXPECT_EQ(real(read(tinyLlama, {"rope_theta=3", R"(rope_parameters={"rope_theta":
+                              5, "rope_type": "default"})"}),
+                 "rope_theta"),
             5.0);
   const char *linear = R"(rope_scaling={"type": "linear", "factor": 2})";
   const char *modern = R"(rope_parameters={"rope_theta": 5})";
   ModelConfig config = read(tinyLlama, {linear, modern});
-  EXPECT_EQ(config.rotary->theta, 10000.0);
-  EXPECT_EQ(config.rotary->scaling, Rotary::Scaling::Linear);
-  EXPECT_EQ(read(tinyLlama, {"rope_scaling={}", modern}).rotary->theta, 5.0);
-  EXPECT_EQ(read(tinyLlama, {"rope_scaling=null", modern}).rotary->theta, 5.0);
+  EXPECT_EQ(real(config, "rope_theta"), 10000.0);
+  EXPECT_EQ(label(config, "rope_scaling"), "linear");
+  EXPECT_EQ(real(read(tinyLlama, {"rope_scaling={}", modern}), "rope_theta"), 5.0);
+  EXPECT_EQ(real(read(tinyLlama, {"rope_scaling=null", modern}), "rope_theta"), 5.0);
 }
 
 TEST(ModelConfig, llama3ScalingOfAbsentOriginalLengthUsesTheMaximum) {
-  EXPECT_EQ(read(tinyLlama, {"max_position_embeddings=777",
-                             R"(rope_scaling={"rope_type": "llama3", "factor": 8,
-               "low_freq_factor": 1, "high_freq_factor": 4})"})
-                .rotary->originalPositions,
+  EXPECT_EQ(real(read(tinyLlama, {"max_position_embeddings=777",
+                                  R"(rope_scaling={"rope_type": "llama3", "factor": 8,
+               "low_freq_factor": 1, "high_freq_factor": 4})"}),
+                 "rope_original_positions"),
             777.0);
 }
 
@@ -189,37 +210,38 @@ TEST(ModelConfig, inverseFrequencies) {
 
 TEST(ModelConfig, mistralWindow) {
   const char *text = R"({"model_type": "mistral", "num_hidden_layers": 2})";
-  EXPECT_EQ(read(text).windows, (std::vector<int64_t>{4096, 4096}));
-  EXPECT_EQ(read(text, {"sliding_window=null"}).windows, (std::vector<int64_t>{0, 0}));
-  EXPECT_EQ(read(text, {"sliding_window=16"}).windows, (std::vector<int64_t>{16, 16}));
-  EXPECT_EQ(read(text).kvHeads, 8);
-  EXPECT_EQ(read(text, {"num_key_value_heads=null"}).kvHeads, 32);
+  EXPECT_EQ(windows(read(text)), (std::vector<int64_t>{4096, 4096}));
+  EXPECT_EQ(windows(read(text, {"sliding_window=null"})), (std::vector<int64_t>{0, 0}));
+  EXPECT_EQ(windows(read(text, {"sliding_window=16"})), (std::vector<int64_t>{16, 16}));
+  EXPECT_EQ(size(read(text), "num_key_value_heads"), 8);
+  EXPECT_EQ(size(read(text, {"num_key_value_heads=null"}), "num_key_value_heads"), 32);
 }
 
 TEST(ModelConfig, qwen2Windows) {
   const char *text =
       R"({"model_type": "qwen2", "num_hidden_layers": 3, "sliding_window": 16,
           "max_window_layers": 1})";
-  EXPECT_EQ(read(text).windows, (std::vector<int64_t>{0, 0, 0}));
-  EXPECT_EQ(read(text, {"use_sliding_window=true"}).windows, (std::vector<int64_t>{0, 16, 16}));
-  EXPECT_EQ(read(text, {"use_sliding_window=true", "max_window_layers=1.5"}).windows,
+  EXPECT_EQ(windows(read(text)), (std::vector<int64_t>{0, 0, 0}));
+  EXPECT_EQ(windows(read(text, {"use_sliding_window=true"})), (std::vector<int64_t>{0, 16, 16}));
+  EXPECT_EQ(windows(read(text, {"use_sliding_window=true", "max_window_layers=1.5"})),
             (std::vector<int64_t>{0, 0, 16}));
-  EXPECT_EQ(read(text, {"use_sliding_window=true", "max_window_layers=1e308"}).windows,
+  EXPECT_EQ(windows(read(text, {"use_sliding_window=true", "max_window_layers=1e308"})),
             (std::vector<int64_t>{0, 0, 0}));
   const char *types = R"(layer_types=["sliding_attention", "full_attention",
                                       "full_attention"])";
-  EXPECT_EQ(read(text, {"use_sliding_window=true", types}).windows, (std::vector<int64_t>{16, 0, 0}));
+  EXPECT_EQ(windows(read(text, {"use_sliding_window=true", types})), (std::vector<int64_t>{16, 0, 0}));
   ModelConfig config = read(text);
-  EXPECT_TRUE(config.queryKeyValueBias);
-  EXPECT_FALSE(config.outputBias || config.mlpBias || config.tied);
+  EXPECT_TRUE(flag(config, "attention_bias"));
+  EXPECT_FALSE(flag(config, "attention_output_bias") || flag(config, "mlp_bias") ||
+               flag(config, "tie_word_embeddings"));
 }
 
 TEST(ModelConfig, activations) {
   const char *text = R"({"model_type": "gpt2"})";
-  EXPECT_EQ(read(text, {"activation_function=gelu"}).activation, Activation::Gelu);
-  EXPECT_EQ(read(text, {"activation_function=gelu_pytorch_tanh"}).activation, Activation::GeluTanh);
-  EXPECT_EQ(read(text, {"activation_function=relu"}).activation, Activation::Relu);
-  EXPECT_EQ(read(text, {"activation_function=swish"}).activation, Activation::Silu);
+  EXPECT_EQ(label(read(text, {"activation_function=gelu"}), "hidden_act"), "gelu");
+  EXPECT_EQ(label(read(text, {"activation_function=gelu_pytorch_tanh"}), "hidden_act"), "gelu_tanh");
+  EXPECT_EQ(label(read(text, {"activation_function=relu"}), "hidden_act"), "relu");
+  EXPECT_EQ(label(read(text, {"activation_function=swish"}), "hidden_act"), "silu");
 }
 
 TEST(ModelConfig, keysThatDoNotMatterAreAccepted) {
@@ -233,37 +255,37 @@ TEST(ModelConfig, keysThatDoNotMatterAreAccepted) {
 
 TEST(ModelConfig, scaleOfScores) {
   const char *text = R"({"model_type": "gpt2"})";
-  EXPECT_TRUE(read(text).scaleByHeadDim);
-  EXPECT_FALSE(read(text).scaleByLayer);
-  EXPECT_FALSE(read(text, {"scale_attn_weights=false"}).scaleByHeadDim);
-  EXPECT_TRUE(read(text, {"scale_attn_by_inverse_layer_idx=true"}).scaleByLayer);
+  EXPECT_TRUE(flag(read(text), "scale_attn_weights"));
+  EXPECT_FALSE(flag(read(text), "scale_attn_by_inverse_layer_idx"));
+  EXPECT_FALSE(flag(read(text, {"scale_attn_weights=false"}), "scale_attn_weights"));
+  EXPECT_TRUE(flag(read(text, {"scale_attn_by_inverse_layer_idx=true"}), "scale_attn_by_inverse_layer_idx"));
 }
 
 TEST(ModelConfig, normsWithoutEpsilon) {
   // Too little to change a number, enough for rows of zeros.
-  double epsilon = read(tinyLlama, {"rms_norm_eps=0"}).normEpsilon;
+  double epsilon = real(read(tinyLlama, {"rms_norm_eps=0"}), "norm_eps");
   EXPECT_GT(epsilon, 0.0);
   EXPECT_LT(epsilon, 1e-37);
   EXPECT_GT(static_cast<float>(epsilon), 0.0f);
-  EXPECT_EQ(read(R"({"model_type": "gpt2", "layer_norm_epsilon": 0})").normEpsilon, epsilon);
+  EXPECT_EQ(real(read(R"({"model_type": "gpt2", "layer_norm_epsilon": 0})"), "norm_eps"), epsilon);
 }
 
 TEST(ModelConfig, rowOfPadding) {
-  EXPECT_FALSE(read(tinyLlama).paddingToken);
-  EXPECT_EQ(read(tinyLlama, {"pad_token_id=0"}).paddingToken, 0);
-  EXPECT_EQ(read(tinyLlama, {"pad_token_id=99"}).paddingToken, 99);
+  EXPECT_FALSE(paddingToken(read(tinyLlama)));
+  EXPECT_EQ(paddingToken(read(tinyLlama, {"pad_token_id=0"})), 0);
+  EXPECT_EQ(paddingToken(read(tinyLlama, {"pad_token_id=99"})), 99);
   // As of `torch.nn.Embedding`, from the end.
-  EXPECT_EQ(read(tinyLlama, {"pad_token_id=-1"}).paddingToken, 99);
-  EXPECT_EQ(read(tinyLlama, {"pad_token_id=-100"}).paddingToken, 0);
+  EXPECT_EQ(paddingToken(read(tinyLlama, {"pad_token_id=-1"})), 99);
+  EXPECT_EQ(paddingToken(read(tinyLlama, {"pad_token_id=-100"})), 0);
   for (const char *family : {"mistral", "olmo", "qwen2"})
     EXPECT_EQ(
-        read(R"({"vocab_size": 100})", {std::string("model_type=") + family, "pad_token_id=7"}).paddingToken,
+        paddingToken(read(R"({"vocab_size": 100})", {std::string("model_type=") + family, "pad_token_id=7"})),
         7);
-  EXPECT_FALSE(read(R"({"model_type": "gpt2", "pad_token_id": 7})").paddingToken);
+  EXPECT_FALSE(paddingToken(read(R"({"model_type": "gpt2", "pad_token_id": 7})")));
   // OLMo has one unless it is null.
   const char *olmo = R"({"model_type": "olmo", "vocab_size": 100})";
-  EXPECT_EQ(read(olmo).paddingToken, 1);
-  EXPECT_FALSE(read(olmo, {"pad_token_id=null"}).paddingToken);
+  EXPECT_EQ(paddingToken(read(olmo)), 1);
+  EXPECT_FALSE(paddingToken(read(olmo, {"pad_token_id=null"})));
   EXPECT_EQ(failure(olmo, {"vocab_size=1"}),
             "'pad_token_id' is 1, expected null or an integer from -1 to 0, a row of the embedding; "
             "--set pad_token_id=null imports without it");
@@ -271,15 +293,17 @@ TEST(ModelConfig, rowOfPadding) {
 
 TEST(ModelConfig, olmoNorms) {
   ModelConfig config = read(R"({"model_type": "olmo"})");
-  EXPECT_EQ(config.norm, Norm::Standardize);
-  EXPECT_EQ(config.normEpsilon, 1e-5);
+  EXPECT_EQ(label(config, "norm"), "standardize");
+  EXPECT_EQ(real(config, "norm_eps"), 1e-5);
   EXPECT_EQ(config.vocab, 50304);
-  EXPECT_EQ(config.kvHeads, 32);
-  EXPECT_FALSE(config.queryKeyValueBias || config.outputBias || config.mlpBias || config.tied);
+  EXPECT_EQ(size(config, "num_key_value_heads"), 32);
+  EXPECT_FALSE(flag(config, "attention_bias") || flag(config, "attention_output_bias") ||
+               flag(config, "mlp_bias") || flag(config, "tie_word_embeddings"));
   ModelConfig biased = read(R"({"model_type": "olmo", "attention_bias": true})");
-  EXPECT_TRUE(biased.queryKeyValueBias && biased.outputBias && !biased.mlpBias);
-  EXPECT_EQ(read(tinyLlama).norm, Norm::Rms);
-  EXPECT_EQ(read(R"({"model_type": "gpt2"})").norm, Norm::Layer);
+  EXPECT_TRUE(flag(biased, "attention_bias") && flag(biased, "attention_output_bias") &&
+              !flag(biased, "mlp_bias"));
+  EXPECT_EQ(label(read(tinyLlama), "norm"), "rms");
+  EXPECT_EQ(label(read(R"({"model_type": "gpt2"})"), "norm"), "layer");
 }
 
 //===----------------------------------------------------------------------===//
@@ -432,7 +456,7 @@ TEST(ModelConfigErrors, overrides) {
   EXPECT_EQ(failure(tinyLlama, {"=3"}), "--set =3: expected key=value");
   EXPECT_EQ(failure(tinyLlama, {"vocab_size=7", "vocab_size=8"}),
             "--set vocab_size=8: --set vocab_size=7 is given, too; give one of them");
-  EXPECT_EQ(read(tinyLlama, {"hidden_act=gelu"}).activation, Activation::Gelu);
+  EXPECT_EQ(label(read(tinyLlama, {"hidden_act=gelu"}), "hidden_act"), "gelu");
 }
 
 TEST(ModelConfigErrors, qwen2LayerTypes) {

@@ -1,4 +1,4 @@
-//===- RotaryConfig.cpp - rotary positions: keys and frequencies ----------------------------------------===//
+//===- Rotary.cpp - rotary positions: keys and frequencies ----------------------------------------------===//
 
 #include "par/Import/Family.h"
 
@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace mlir::par {
 
-static void readScaling(ConfigReader &reader, ModelConfig &config, Rotary &rotary) {
+static void readScaling(ConfigReader &reader, int64_t maxPositions, Rotary &rotary) {
   // Transformers 4 wrote `type` before it wrote `rope_type`.
   std::string old = reader.text("type", "default");
   std::string type = reader.text("rope_type", old);
@@ -31,13 +31,13 @@ static void readScaling(ConfigReader &reader, ModelConfig &config, Rotary &rotar
   rotary.lowFrequencyFactor = reader.positive("low_freq_factor", std::nullopt);
   rotary.highFrequencyFactor = reader.positive("high_freq_factor", std::nullopt);
   rotary.originalPositions =
-      static_cast<double>(reader.size("original_max_position_embeddings", config.maxPositions));
+      static_cast<double>(reader.size("original_max_position_embeddings", maxPositions));
   if (rotary.highFrequencyFactor <= rotary.lowFrequencyFactor)
     reader.fail("high_freq_factor", "the rotary scaling's high_freq_factor must exceed its "
                                     "low_freq_factor");
 }
 
-void readRotary(ConfigReader &reader, ModelConfig &config) {
+Rotary readRotary(ConfigReader &reader, int64_t maxPositions) {
   Rotary rotary;
   rotary.theta = reader.positive("rope_theta", rotary.theta);
   reader.only("partial_rotary_factor", 1.0, "rotates only part of a head");
@@ -47,10 +47,36 @@ void readRotary(ConfigReader &reader, ModelConfig &config) {
   if (old || parameters) {
     ConfigReader nested = reader.nested(old ? "rope_scaling" : "rope_parameters");
     rotary.theta = nested.positive("rope_theta", rotary.theta);
-    readScaling(nested, config, rotary);
+    readScaling(nested, maxPositions, rotary);
     reader.merge(nested);
   }
-  config.rotary = rotary;
+  return rotary;
+}
+
+static std::string nameOf(Rotary::Scaling scaling) {
+  switch (scaling) {
+  case Rotary::Scaling::None:
+    return "none";
+  case Rotary::Scaling::Linear:
+    return "linear";
+  case Rotary::Scaling::Llama3:
+    return "llama3";
+  }
+  llvm_unreachable("all scalings have a name");
+}
+
+void Rotary::describe(KindDescription &kind) const {
+  const auto &[theta, scaling, factor, low, high, original] = *this;
+  kind.number("rope_theta", theta);
+  kind.number("rope_scaling", nameOf(scaling));
+  if (scaling == Scaling::None)
+    return;
+  kind.number("rope_factor", factor);
+  if (scaling == Scaling::Linear)
+    return;
+  kind.number("rope_low_freq_factor", low);
+  kind.number("rope_high_freq_factor", high);
+  kind.number("rope_original_positions", original);
 }
 
 std::vector<double> inverseFrequencies(const Rotary &rotary, int64_t headDim) {

@@ -1,0 +1,120 @@
+//===- LayerKind.cpp - embedding, blocks and head in the words of layers --------------------------------===//
+#include "par/Import/LayerBuilder.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/ScopedPrinter.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+//===----------------------------------------------------------------------===//
+// Descriptions
+//===----------------------------------------------------------------------===//
+
+static std::string printDatum(const KindDescription::Datum &value) {
+  if (const bool *flag = std::get_if<bool>(&value))
+    return *flag ? "_true" : "_false";
+  if (const int64_t *integer = std::get_if<int64_t>(&value))
+    return std::to_string(*integer);
+  if (const double *number = std::get_if<double>(&value))
+    return llvm::to_string(llvm::json::Value(*number));
+  return "_" + std::get<std::string>(value);
+}
+
+void KindDescription::add(llvm::StringLiteral key, Datum value, std::string word, bool isNumber) {
+  if (word.empty())
+    word = key.str() + printDatum(value);
+  entries.push_back({key, std::move(value), std::move(word), isNumber});
+}
+
+const KindDescription::Entry *KindDescription::find(StringRef key) const {
+  auto found = llvm::find_if(entries, [&](const Entry &entry) { return entry.key == key; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+static std::string nameOf(Norm::Type type) {
+  switch (type) {
+  case Norm::Type::Rms:
+    return "rms";
+  case Norm::Type::Layer:
+    return "layer";
+  case Norm::Type::Standardize:
+    return "standardize";
+  }
+  llvm_unreachable("all norms have a name");
+}
+
+void Norm::describe(KindDescription &kind) const {
+  const auto &[type, epsilon] = *this;
+  kind.detail("norm", nameOf(type));
+  kind.number("norm_eps", epsilon);
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+Value EmbeddingLayer::build(LayerBuilder &layer, Value tokens) const {
+  Value x = layer.embedding(tokens, table, "ve", paddingToken);
+  if (!positions.empty())
+    x = layer.add(x, layer.embedding(layer.positions(), positions, "pe"));
+  layer.setPlace("drop");
+  return layer.dropout(x, dropout);
+}
+
+void EmbeddingLayer::describe(KindDescription &kind) const {
+  const auto &[table, positions, paddingToken, dropout] = *this;
+  kind.detail("table", table);
+  kind.detail("positions", positions);
+  if (paddingToken)
+    kind.number("pad_token_id", *paddingToken);
+  kind.detail("dropout", dropout);
+}
+
+Value BlockLayer::build(LayerBuilder &layer, Value x) const {
+  Value out = attention->build(layer, layer.norm(x, attentionNorm, norm));
+  x = layer.add(x, layer.dropout(out, dropout, DropoutSlot::AttentionOutput));
+  out = feedForward->build(layer, layer.norm(x, feedForwardNorm, norm));
+  return layer.add(x, layer.dropout(out, dropout, DropoutSlot::Mlp));
+}
+
+void BlockLayer::describe(KindDescription &kind) const {
+  const auto &[attentionNorm, feedForwardNorm, norm, attention, feedForward, dropout] = *this;
+  kind.detail("attention_norm", attentionNorm);
+  kind.detail("feed_forward_norm", feedForwardNorm);
+  norm.describe(kind);
+  for (auto [key, part] : {std::pair(llvm::StringLiteral("attention"), &attention),
+                           std::pair(llvm::StringLiteral("feed_forward"), &feedForward)}) {
+    kind.detail(key, (*part)->getName().str(), (*part)->getName().str());
+    (*part)->describe(kind);
+  }
+  kind.detail("residual_dropout", dropout);
+}
+
+Value HeadLayer::build(LayerBuilder &layer, Value x) const {
+  x = layer.norm(x, normName, norm);
+  if (tied)
+    layer.shareTensor("lm_head.weight", table + ".weight");
+  return layer.output(layer.linear("bse,ve->bsv", x, "lm_head"));
+}
+
+void HeadLayer::describe(KindDescription &kind) const {
+  const auto &[normName, norm, tied, table] = *this;
+  kind.detail("norm_name", normName);
+  norm.describe(kind);
+  kind.number("tie_word_embeddings", tied);
+  kind.detail("table", table);
+}
+
+//===----------------------------------------------------------------------===//
+// Lists of layers
+//===----------------------------------------------------------------------===//
+
+int64_t ModelConfig::countBlocks() const {
+  return llvm::count_if(layers, [](const ModelLayer &layer) { return layer.number.has_value(); });
+}
+
+void ModelConfig::addBlock(SharedPart kind) {
+  int64_t number = countBlocks();
+  layers.push_back({std::move(kind), number, blocks + "." + std::to_string(number) + "."});
+}
