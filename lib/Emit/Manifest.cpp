@@ -1,6 +1,7 @@
 //===- Manifest.cpp - what the runtime has to know of a package -----------------------------------------===//
 #include "par/Emit/Manifest.h"
 #include "AttributeJson.h"
+#include "DescribeFile.h"
 #include "Stages.h"
 #include "Traffic.h"
 #include "WorkList.h"
@@ -327,19 +328,6 @@ private:
     if (init.getZeroRow())
       object["zero_row"] = *init.getZeroRow();
     return object;
-  }
-
-  json::Object describeFile(VariableOp variable) {
-    FileAttr file = variable.getFileAttr();
-    SmallVector<int64_t> permutation(file.getPermutation()), shape(file.getShape());
-    if (permutation.empty())
-      permutation = llvm::to_vector(llvm::seq<int64_t>(0, variable.getTensorType().getRank()));
-    if (shape.empty())
-      for (int64_t dim : permutation)
-        shape.push_back(variable.getTensorType().getDimSize(dim));
-    return json::Object{{"name", file.getName().getValue().str()},
-                        {"shape", toArray(shape)},
-                        {"permutation", toArray(permutation)}};
   }
 
   json::Array describeParameters() {

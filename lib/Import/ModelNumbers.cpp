@@ -1,5 +1,6 @@
 //===- ModelNumbers.cpp - the numbers of a config, the structure of a graph -----------------------------===//
 #include "par/Import/ModelNumbers.h"
+#include "par/Dialect/Par/IR/FilePlaces.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Import/LayerFunctions.h"
 #include "llvm/ADT/MapVector.h"
@@ -39,7 +40,7 @@ static Attribute getNumber(Builder &builder, StringRef key, ArrayRef<const Layer
   return llvm::all_equal(values) ? values.front() : builder.getArrayAttr(values);
 }
 
-DictionaryAttr par::describeNumbers(MLIRContext *context, const ModelConfig &config) {
+DictionaryAttr mlir::par::describeNumbers(MLIRContext *context, const ModelConfig &config) {
   Builder builder(context);
   NamedAttrList numbers;
   numbers.set("hidden_size", builder.getI64IntegerAttr(config.hidden));
@@ -90,13 +91,20 @@ private:
   static bool isForward(func::FuncOp function) { return isPhase(function, Phase::Forward); }
 
   void writeParameter(VariableOp variable) {
-    FileAttr file = variable.getFileAttr();
     stream << "parameter " << variable.getSymName() << ' ';
-    if (file)
-      stream << file.getName().getValue();
+    if (FileAttr file = variable.getFileAttr())
+      writeFile(variable, file);
     for (int64_t size : variable.getTensorType().getShape())
       stream << ' ' << size;
     stream << '\n';
+  }
+
+  /// The name alone where the variable is a whole tensor: checkpoints name it so.
+  void writeFile(VariableOp variable, FileAttr file) {
+    if (::par::io::wholePiece(getFilePlace(variable), variable.getTensorType().getShape().vec()))
+      stream << file.getName().getValue();
+    else
+      stream << file;
   }
 
   void writeFunction(func::FuncOp function) {
@@ -148,7 +156,7 @@ private:
 };
 } // namespace
 
-void par::describeGraph(ModuleOp module) {
+void mlir::par::describeGraph(ModuleOp module) {
   auto model = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr);
   if (!model || model.contains(kModelNumbers))
     return;

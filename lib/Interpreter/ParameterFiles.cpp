@@ -1,13 +1,21 @@
 //===- ParameterFiles.cpp - parameters from and to files ------------------------------------------------===//
 #include "par/Interpreter/ParameterFiles.h"
+#include "par/Dialect/Par/IR/FilePlaces.h"
+#include "par/io/FileTensors.h"
 #include "par/io/Philox.h"
 #include "par/io/Weights.h"
-#include "llvm/ADT/StringSet.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::par;
 namespace io = ::par::io;
+
+static io::Shape getShape(VariableOp variable) { return variable.getTensorType().getShape().vec(); }
+
+/// The whole variable as one shard.
+static io::Shard getWhole(VariableOp variable) {
+  io::Shape shape = getShape(variable);
+  return {shape, io::Shape(shape.size(), 0)};
+}
 
 /// The parameter whose file a variable belongs to: itself or its owner; null if it has no file.
 static VariableOp getFileOwner(VariableOp variable) {
@@ -16,28 +24,16 @@ static VariableOp getFileOwner(VariableOp variable) {
   return variable && variable.getFile() ? variable : VariableOp();
 }
 
-/// The order of a file's dimensions; the variable's own where it has no place in a file.
-static std::vector<int64_t> getPermutation(VariableOp variable) {
-  if (std::optional<FileAttr> file = variable.getFile(); file && !file->getPermutation().empty())
-    return file->getPermutation().vec();
-  std::vector<int64_t> identity(variable.getTensorType().getRank());
-  std::iota(identity.begin(), identity.end(), 0);
-  return identity;
+/// A variable without a place has one as if a tensor of its own name were its file's.
+static io::FilePlace getPlaceInFiles(VariableOp variable) {
+  return variable.getFile() ? getFilePlace(variable)
+                            : io::wholePlace(variable.getSymName().str(), getShape(variable));
 }
 
-static io::NamedShape getNamedShape(VariableOp variable) {
-  FileAttr file = *variable.getFile();
-  io::NamedShape named{file.getName().str(), file.getShape().vec()};
-  if (file.getShape().empty())
-    for (int64_t dim : getPermutation(variable))
-      named.shape.push_back(variable.getTensorType().getDimSize(dim));
-  return named;
-}
-
-/// The whole logical tensor as one shard.
-static io::ShardLayout getLayout(VariableOp variable) {
-  io::Shape shape = variable.getTensorType().getShape().vec();
-  return {shape, shape, io::Shape(shape.size(), 0), io::fileStrides(shape, getPermutation(variable))};
+/// Elements of the whole variable and of the files' tensors.
+static void forEachRow(VariableOp variable, const io::TensorPart &part,
+                       llvm::function_ref<void(const io::ShardRow &)> visit) {
+  io::forEachRow(io::layoutOf(getWhole(variable), part), [&](const io::ShardRow &row) { visit(row); });
 }
 
 static void forEachParameter(ModuleOp module, llvm::function_ref<void(VariableOp)> visit) {
@@ -64,12 +60,13 @@ std::map<std::string, Tensor> mlir::par::getParameters(StepInterpreter &train, M
   return values;
 }
 
-static float getInitial(InitAttr init, const io::ShardLayout &layout, uint64_t key, int64_t element) {
-  if (init.getZeroRow() == io::firstIndex(layout, element))
+/// Of element `place` of a file's tensor, which has index `first` in the variable's dimension 0.
+static float getInitial(InitAttr init, int64_t first, uint64_t key, int64_t place) {
+  if (init.getZeroRow() == first)
     return 0.0f;
   switch (init.getKind()) {
   case InitKind::Normal:
-    return static_cast<float>(init.getStd() * io::initialNormal(key, static_cast<uint64_t>(element)));
+    return static_cast<float>(init.getStd() * io::initialNormal(key, static_cast<uint64_t>(place)));
   case InitKind::Zeros:
     return 0.0f;
   case InitKind::Ones:
@@ -82,21 +79,20 @@ void mlir::par::initialiseParameters(StepInterpreter &train, ModuleOp module, ui
   forEachParameter(module, [&](VariableOp variable) {
     Tensor value(variable.getTensorType());
     std::optional<InitAttr> init = variable.getInit();
-    // Without a place in a file the variable's own name makes its random numbers.
-    StringRef name = variable.getFile() ? variable.getFile()->getName().getValue() : variable.getSymName();
-    uint64_t key = io::initialisationKey(std::string_view(name.data(), name.size()), seed);
-    io::ShardLayout layout = getLayout(variable);
-    io::forEachRow(layout, [&](const io::ShardRow &row) {
-      for (int64_t i = 0; init && i < row.count; ++i)
-        value.values[row.local + i] = getInitial(*init, layout, key, row.file + i * row.stride);
-    });
+    for (const io::TensorPart &part : io::partsOf(getPlaceInFiles(variable), getShape(variable))) {
+      uint64_t key = io::initialisationKey(part.name, seed);
+      forEachRow(variable, part, [&](const io::ShardRow &row) {
+        for (int64_t i = 0; init && i < row.count; ++i)
+          value.values[row.local + i] = getInitial(*init, io::firstIndex(getWhole(variable), row.local + i),
+                                                   key, row.file + i * row.stride);
+      });
+    }
     setParameter(train, module, variable, value);
   });
 }
 
 io::Status mlir::par::loadParameters(StepInterpreter &train, ModuleOp module, const std::string &path) {
-  std::vector<io::NamedShape> wanted;
-  llvm::StringSet<> seen;
+  std::vector<io::PlacedVariable> variables;
   io::Status status;
   forEachParameter(module, [&](VariableOp variable) {
     if (!variable.getFile())
@@ -104,52 +100,72 @@ io::Status mlir::par::loadParameters(StepInterpreter &train, ModuleOp module, co
                                  ": the parameter has no place in a file (`file`), so it "
                                  "cannot be loaded from " +
                                  path);
-    else if (seen.insert(variable.getFile()->getName().getValue()).second)
-      wanted.push_back(getNamedShape(variable));
+    variables.push_back({variable.getSymName().str(), getShape(variable), getPlaceInFiles(variable)});
   });
   PAR_TRY(status);
+  std::vector<io::FileTensor> tensors;
+  PAR_TRY(io::collectTensors(variables, tensors));
   io::Weights weights;
   PAR_TRY(weights.open(path));
-  PAR_TRY(weights.match(wanted));
+  PAR_TRY(weights.match(io::shapesOf(tensors)));
   forEachParameter(module, [&](VariableOp variable) {
     Tensor value(variable.getTensorType());
     std::vector<float> buffer;
-    io::forEachRow(getLayout(variable), [&](const io::ShardRow &row) {
-      buffer.resize(row.count);
-      weights.read(variable.getFile()->getName().str(), row.file, row.stride, row.count, buffer.data());
-      llvm::copy(buffer, value.values.begin() + row.local);
-    });
+    io::FilePlace place = getPlaceInFiles(variable);
+    for (const io::TensorPart &part : io::partsOf(place, getShape(variable)))
+      forEachRow(variable, part, [&](const io::ShardRow &row) {
+        buffer.resize(row.count);
+        weights.read(part.name, row.file, row.stride, row.count, buffer.data());
+        for (int64_t i = 0; i < row.count; ++i)
+          value.values[row.local + i] = io::fromFile(place, buffer[i]);
+      });
     setParameter(train, module, variable, value);
   });
   return {};
 }
 
+/// A tensor of the files from the variables that hold it.
+static std::vector<float> buildTensor(const io::FileTensor &tensor, ArrayRef<VariableOp> variables,
+                                      const std::map<std::string, Tensor> &values) {
+  std::vector<float> content(io::elementCount(tensor.tensor.shape));
+  for (const io::FileTensor::Use &use : tensor.uses) {
+    VariableOp variable = variables[use.variable];
+    const Tensor &value = values.at(variable.getSymName().str());
+    io::FilePlace place = getPlaceInFiles(getFileOwner(variable));
+    bool hasOffset = variable.getRole() == Role::Parameter;
+    forEachRow(variable, use.part, [&](const io::ShardRow &row) {
+      for (int64_t i = 0; i < row.count; ++i) {
+        auto element = static_cast<float>(value.values[row.local + i]);
+        content[row.file + i * row.stride] = hasOffset ? io::toFile(place, element) : element;
+      }
+    });
+  }
+  return content;
+}
+
 io::Status mlir::par::saveVariables(ModuleOp module, const std::map<std::string, Tensor> &values,
                                     const std::string &path) {
-  std::vector<io::NamedShape> shapes;
-  std::vector<std::vector<float>> contents;
-  llvm::StringSet<> seen;
+  SmallVector<VariableOp> variables;
+  std::vector<io::PlacedVariable> places;
   for (auto variable : module.getOps<VariableOp>()) {
-    auto found = values.find(variable.getSymName().str());
-    if (found == values.end())
+    if (!values.count(variable.getSymName().str()))
       continue;
     VariableOp owner = getFileOwner(variable);
     if (!owner)
       return io::Status::error("@" + variable.getSymName().str() +
                                ": neither it nor its owner has a place in a file (`file`)");
-    if (!seen.insert(owner.getFile()->getName().getValue()).second)
-      continue;
-    std::vector<float> &content = contents.emplace_back(found->second.size());
-    io::forEachRow(getLayout(owner), [&](const io::ShardRow &row) {
-      for (int64_t i = 0; i < row.count; ++i)
-        content[row.file + i * row.stride] = static_cast<float>(found->second.values[row.local + i]);
-    });
-    shapes.push_back(getNamedShape(owner));
+    variables.push_back(variable);
+    places.push_back({variable.getSymName().str(), getShape(variable), getPlaceInFiles(owner)});
   }
+  std::vector<io::FileTensor> tensors;
+  PAR_TRY(io::collectTensors(places, tensors));
+  PAR_TRY(io::checkComplete(places, tensors));
   io::SafetensorsWriter writer;
-  PAR_TRY(writer.create(path, shapes));
-  for (const std::vector<float> &content : contents)
+  PAR_TRY(writer.create(path, io::shapesOf(tensors)));
+  for (const io::FileTensor &tensor : tensors) {
+    std::vector<float> content = buildTensor(tensor, variables, values);
     PAR_TRY(writer.append(content.data(), static_cast<int64_t>(content.size())));
+  }
   return writer.commit();
 }
 

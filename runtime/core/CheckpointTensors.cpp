@@ -1,11 +1,12 @@
 #include "core/CheckpointTensors.h"
 
+#include "core/Error.h"
 #include "core/Topology.h"
 #include "par/io/Philox.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
-#include <set>
 
 namespace par::rt {
 
@@ -63,11 +64,24 @@ static void cut(const Manifest &manifest, CheckpointVariable &entry, size_t turn
   }
 }
 
+/// Whether a parameter is a tensor of the files as a whole, which gives it its name in checkpoints.
+static bool isTensorOfFiles(const Variable &parameter) {
+  return parameter.hasFile && io::wholePiece(parameter.file, parameter.shape);
+}
+
+/// What a parameter is of a tensor of checkpoints. One that is in several tensors of the files, in a part of
+/// one or with an offset has a tensor of its own there, which holds its values.
+static io::FilePiece pieceInCheckpoints(const Variable &parameter) {
+  return isTensorOfFiles(parameter) ? parameter.file.pieces.front()
+                                    : io::wholePlace(parameter.name, parameter.shape).pieces.front();
+}
+
 static CheckpointVariable makeEntry(const Manifest &manifest, const Variable &variable,
                                     const Variable &parameter) {
   bool optimizer = variable.role == Role::moment;
-  CheckpointVariable entry{&variable, parameter.file.name, parameter.file.permutation, {}, true};
-  entry.tensor.fileShape = parameter.file.shape;
+  io::FilePiece piece = pieceInCheckpoints(parameter);
+  CheckpointVariable entry{&variable, piece.name, piece.permutation, {}, true};
+  entry.tensor.fileShape = piece.shape;
   entry.tensor.optimizer = optimizer;
   if (optimizer) {
     bool prefixed = variable.name.rfind(parameter.name, 0) == 0;
@@ -82,9 +96,34 @@ static CheckpointVariable makeEntry(const Manifest &manifest, const Variable &va
   return entry;
 }
 
+namespace {
+/// The names of checkpoints' tensors, and which parameter's each is.
+class TensorNames {
+public:
+  explicit TensorNames(const Manifest &manifest) : manifest(manifest) {}
+
+  /// False for a name that is taken by another parameter that is the same tensor of the files. Throws Error
+  /// when it is taken by anything else.
+  bool insert(const CheckpointVariable &entry, const Variable &parameter) {
+    auto [first, isNew] = names.insert({entry.name, {&parameter, entry.tensor.optimizer}});
+    const auto &[other, optimizer] = first->second;
+    if (isNew ||
+        (optimizer == entry.tensor.optimizer && isTensorOfFiles(*other) && isTensorOfFiles(parameter)))
+      return isNew;
+    throw Error(manifest.path + ": parameters \"" + other->name + "\" and \"" + parameter.name +
+                "\" or what belongs to them have one name in checkpoints, \"" + entry.name +
+                "\"; rename one of them in the graph and compile again");
+  }
+
+private:
+  const Manifest &manifest;
+  std::map<std::string, std::pair<const Variable *, bool>> names;
+};
+} // namespace
+
 std::vector<CheckpointVariable> checkpointVariables(const Manifest &manifest) {
   std::vector<CheckpointVariable> list;
-  std::set<std::string> names;
+  TensorNames names(manifest);
   for (const Variable &variable : manifest.variables) {
     if (variable.role != Role::parameter && variable.role != Role::moment && variable.role != Role::master)
       continue;
@@ -96,7 +135,7 @@ std::vector<CheckpointVariable> checkpointVariables(const Manifest &manifest) {
     CheckpointVariable entry = makeEntry(manifest, variable, *parameter);
     bool superseded =
         variable.role == Role::parameter && findVariable(manifest, Role::master, variable.name, true);
-    entry.saved = !superseded && names.insert(entry.name).second;
+    entry.saved = !superseded && names.insert(entry, *parameter);
     list.push_back(std::move(entry));
   }
   return list;
@@ -106,7 +145,7 @@ std::set<std::string> frozenTensors(const Manifest &manifest) {
   std::set<std::string> names;
   for (const Variable &variable : manifest.variables)
     if (variable.role == Role::parameter && !variable.isTrained)
-      names.insert(variable.file.name);
+      names.insert(pieceInCheckpoints(variable).name);
   return names;
 }
 

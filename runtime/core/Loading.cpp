@@ -11,7 +11,7 @@
 #include "core/Inputs.h"
 #include "core/LearningRate.h"
 #include "core/OutputPaths.h"
-#include "core/Variables.h"
+#include "core/ParameterFiles.h"
 #include "par/io/Files.h"
 #include "par/io/Memory.h"
 
@@ -61,8 +61,9 @@ static void openStart(RunOptions &options, Loaded &loaded, bool writes) {
     checkUnused(options, loaded.resume.get(), loaded.start);
   if (loaded.resume || options.weights.empty())
     return;
+  ParameterFiles files = parameterFiles(manifest, "--weights cannot load it", "leave --weights out");
   check(loaded.weights.open(options.weights));
-  check(loaded.weights.match(parameterFiles(manifest)));
+  check(loaded.weights.match(io::shapesOf(files.tensors)));
 }
 
 /// "has step 8 of --steps 8 already", of a checkpoint.

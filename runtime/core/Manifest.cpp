@@ -1,6 +1,7 @@
 #include "core/Manifest.h"
 
 #include "core/Error.h"
+#include "core/ManifestFiles.h"
 #include "core/Topology.h"
 #include "cuda/ReadWork.h"
 #include "io/JsonNode.h"
@@ -98,10 +99,11 @@ static Variable parseVariable(const std::vector<Axis> &axes, const Node &node) {
   variable.local = node["local_shape"].integers(1);
   if (node.has("init"))
     variable.init = parseInit(node["init"]);
-  if (node.has("file")) {
-    Node file = node["file"];
-    variable.file = {file["name"].text(), file["shape"].integers(1), file["permutation"].integers()};
-  }
+  variable.hasFile = node.has("file");
+  if (variable.hasFile)
+    variable.file = parseFile(node["file"], variable.shape);
+  else if (variable.role == Role::parameter)
+    variable.file = io::wholePlace(variable.name, variable.shape);
   if (node.has("of"))
     variable.of = node["of"].text();
   return variable;
@@ -216,7 +218,7 @@ static void inheritMappings(const Node &node, Program &program) {
                 "\", which is no parameter");
     if (variable.role != Role::gradient && variable.role != Role::master)
       continue;
-    variable.file = parameter->file;
+    variable.file = parameter->file, variable.hasFile = parameter->hasFile;
     if (variable.role == Role::master)
       variable.init = parameter->init;
   }

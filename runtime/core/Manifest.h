@@ -5,7 +5,7 @@
 #include "comm/Collective.h"
 #include "cuda/CudaWork.h"
 #include "par/CudnnPlans.h"
-#include "par/io/Layout.h"
+#include "par/io/FilePlace.h"
 
 #include <cstdint>
 #include <map>
@@ -62,13 +62,6 @@ struct Initial {
   int64_t zeroRow = -1; ///< index of dimension 0 that begins as zeros; -1: none
 };
 
-/// How a variable's logical elements lie in files.
-struct FileMapping {
-  std::string name; ///< empty: not in files
-  Shape shape;
-  std::vector<int64_t> permutation;
-};
-
 struct Variable {
   std::string name;
   Role role;
@@ -79,8 +72,11 @@ struct Variable {
   Shape shape, local;
   Sharding sharding;
   Initial init;
-  FileMapping file; ///< of the parameter itself for masters, gradients and so on
-  std::string of;   ///< parameter it belongs to, or empty
+  bool hasFile = false;
+  /// Its place in the model's files, or the parameter's for a master or gradient. A parameter without one
+  /// (`hasFile`) has the place that a tensor of its own name would give it.
+  io::FilePlace file;
+  std::string of; ///< parameter it belongs to, or empty
   /// Number of the first program that lists it. That one owns it; what others list under its name are
   /// replicas, with an offset of their own.
   size_t owner = 0;

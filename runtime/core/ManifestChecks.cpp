@@ -121,7 +121,7 @@ private:
   void replicas() const {
     auto differ = [](const Variable &a, const Variable &b) {
       return a.role != b.role || a.type != b.type || a.shape != b.shape || a.local != b.local ||
-             a.sharding != b.sharding || a.of != b.of || a.file.name != b.file.name;
+             a.sharding != b.sharding || a.of != b.of || !(a.file == b.file);
     };
     std::map<std::string, const Variable *> owners;
     for (const Variable &variable : manifest.variables)
@@ -340,21 +340,14 @@ private:
     range(what, item.offset, bytes(what, item.local, item.type),
           item.onHost ? program.hostArenaBytes : shared);
     bytes(what, item.shape, item.type);
-    if (item.file.name.empty()) {
-      require(item.role != Role::parameter, what + " is a parameter without a file");
+    require(item.hasFile || item.role != Role::parameter, what + " is a parameter without a file");
+    if (item.file.pieces.empty())
       return;
-    }
     require(item.type != ElementType::i32, what + " is in files but is neither f32 nor bf16");
-    std::vector<int64_t> sorted = item.file.permutation;
-    std::sort(sorted.begin(), sorted.end());
-    bool good = sorted.size() == item.shape.size();
-    for (size_t i = 0; good && i < sorted.size(); ++i)
-      good = sorted[i] == int64_t(i);
-    require(good, what + ": file.permutation is no permutation of the dimensions");
-    bytes(what + ": file", item.file.shape, item.type);
-    require(io::elementCount(item.file.shape) == io::elementCount(item.shape),
-            what + ": file.shape " + io::toString(item.file.shape) + " and shape " +
-                io::toString(item.shape) + " have different numbers of elements");
+    for (const io::FilePiece &piece : item.file.pieces)
+      bytes(what + ": file", piece.shape, item.type);
+    for (const std::string &problem : io::problemsOf(item.file, item.shape))
+      require(false, what + ": " + problem);
   }
 
   /// Groups that are listed: of one size, as the collective is the same for all; no rank in two of them, and

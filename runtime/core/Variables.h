@@ -7,11 +7,8 @@
 
 namespace par::rt {
 
-/// The parameters' file names and shapes, each once.
-std::vector<io::NamedShape> parameterFiles(const Manifest &manifest);
-
-/// Layout of a variable's shard on a rank, with the strides of its file.
-io::ShardLayout layoutOf(const Manifest &manifest, const Variable &variable, int rank);
+/// A variable's shard on a rank.
+io::Shard shardOf(const Manifest &manifest, const Variable &variable, int rank);
 
 /// Where parameters come from.
 struct InitialValues {

@@ -8,23 +8,12 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <set>
 
 namespace par::exporting {
 
 namespace fs = std::filesystem;
 using rt::check;
 using rt::Error;
-
-/// The tensors of the model's files, each once: a replica of a tied weight is the same tensor.
-static std::vector<io::NamedShape> tensorsOf(const rt::Manifest &manifest) {
-  std::vector<io::NamedShape> tensors;
-  std::set<std::string> names;
-  for (const rt::Variable &variable : manifest.variables)
-    if (variable.role == rt::Role::parameter && names.insert(variable.file.name).second)
-      tensors.push_back({variable.file.name, variable.file.shape});
-  return tensors;
-}
 
 /// Where config.json is, and the folder of the tokenizer, empty when there is none.
 static std::string findConfig(const ExportOptions &options, std::string &folder) {
@@ -80,7 +69,10 @@ static void copyCompanions(const ExportOptions &options, const rt::Manifest &man
 
 void exportModel(const ExportOptions &options) {
   rt::Manifest manifest = rt::readManifest(options.package);
-  std::vector<io::NamedShape> tensors = tensorsOf(manifest);
+  rt::ParameterFiles parts =
+      rt::parameterFiles(manifest, "par-export cannot write it", "go on with its checkpoints in par-run");
+  rt::checkComplete(manifest, parts);
+  std::vector<io::NamedShape> tensors = io::shapesOf(parts.tensors);
   io::FileType type = options.typeGiven          ? options.type
                       : manifest.dtype == "bf16" ? io::FileType::bf16
                                                  : io::FileType::f32;
@@ -89,13 +81,13 @@ void exportModel(const ExportOptions &options) {
   checkOwn(options, manifest, "config.json", content);
   check(makeConfig(path, content, manifest.modelType, tensors, type, config));
   std::unique_ptr<ParameterSource> source;
-  check(openParameters(options.checkpoint, manifest, tensors, source));
+  check(openParameters(options.checkpoint, manifest, parts, source));
   io::OutputFolder output;
   check(output.create(checkOutput(options.output), io::randomName()));
   std::vector<std::string> files = {"config.json"};
   check(io::writeFile(output.path() + "/config.json", config));
   copyCompanions(options, manifest, folder, output.path(), files);
-  check(writeWeights(output.path(), *source, tensors, type, options.maxShardBytes, files));
+  check(writeWeights(output.path(), *source, parts.tensors, type, options.maxShardBytes, files));
   check(output.commit());
   int64_t parameters = 0;
   for (const io::NamedShape &tensor : tensors)

@@ -4,7 +4,7 @@
 #include "par/io/OtherWeights.h"
 #include "par/io/Weights.h"
 
-#include <algorithm>
+#include <map>
 
 namespace par::exporting {
 
@@ -12,13 +12,13 @@ namespace {
 /// What --save-params writes, or a Hugging Face folder.
 class Safetensors : public ParameterSource {
 public:
-  io::Status open(const std::string &path, const rt::Manifest &, const std::vector<io::NamedShape> &wanted) {
+  io::Status open(const std::string &path, const rt::Manifest &, const rt::ParameterFiles &wanted) {
     PAR_TRY(weights.open(path));
-    return weights.match(wanted);
+    return weights.match(io::shapesOf(wanted.tensors));
   }
-  io::Status read(const io::NamedShape &tensor, std::vector<float> &values) const override {
-    values.resize(size_t(io::elementCount(tensor.shape)));
-    weights.read(tensor.name, 0, 1, int64_t(values.size()), values.data());
+  io::Status read(const io::FileTensor &tensor, std::vector<float> &values) const override {
+    values.resize(size_t(io::elementCount(tensor.tensor.shape)));
+    weights.read(tensor.tensor.name, 0, 1, int64_t(values.size()), values.data());
     return {};
   }
 
@@ -26,50 +26,68 @@ private:
   io::Weights weights;
 };
 
-/// Blocks of every rank. Their grid lies over the file's tensor before its reshape, which keeps the order of
-/// elements.
+/// Blocks of every rank, whose grid lies over the variable, perhaps transposed.
 class Checkpoint : public ParameterSource {
 public:
-  io::Status open(const std::string &path, const rt::Manifest &manifest,
-                  const std::vector<io::NamedShape> &wanted) {
+  io::Status open(const std::string &path, const rt::Manifest &manifest, const rt::ParameterFiles &wanted) {
     reader = rt::openParameters(path, manifest);
-    for (const io::NamedShape &tensor : wanted) {
-      const io::CheckpointTensor &found = reader->info().tensors.at(tensor.name);
-      if (found.fileShape != tensor.shape || io::elementCount(found.shape) != io::elementCount(tensor.shape))
-        return io::Status::error(path + "/checkpoint.json: tensor \"" + tensor.name + "\" has shape " +
+    files = &wanted;
+    for (const rt::CheckpointVariable &entry : rt::checkpointVariables(manifest)) {
+      if (entry.variable->role != rt::Role::parameter)
+        continue;
+      entries.insert({entry.variable->name, entry});
+      const io::CheckpointTensor &found = reader->info().tensors.at(entry.name);
+      if (found.fileShape != entry.tensor.fileShape)
+        return io::Status::error(path + "/checkpoint.json: tensor \"" + entry.name + "\" has shape " +
                                  io::toString(found.fileShape) + ", but the package was compiled for " +
-                                 io::toString(tensor.shape));
+                                 io::toString(entry.tensor.fileShape));
     }
     return {};
   }
 
-  io::Status read(const io::NamedShape &tensor, std::vector<float> &values) const override {
-    const io::Shape &shape = reader->info().tensors.at(tensor.name).shape;
-    values.assign(size_t(io::elementCount(shape)), 0.0f);
+  io::Status read(const io::FileTensor &tensor, std::vector<float> &values) const override {
+    values.assign(size_t(io::elementCount(tensor.tensor.shape)), 0.0f);
     int64_t done = 0;
-    io::CheckpointBlock whole{io::Shape(shape.size(), 0), shape};
-    PAR_TRY(reader->read(tensor.name, whole, [&](const io::Shape &begin, int64_t count, const float *row) {
-      int64_t at = 0;
-      for (size_t d = 0; d < shape.size(); ++d)
-        at = at * shape[d] + begin[d];
-      std::copy(row, row + count, values.begin() + at);
-      done += count;
-    }));
+    for (const io::FileTensor::Use &use : tensor.uses)
+      PAR_TRY(readPart(*files->variables[use.variable], use.part, values, done));
     if (done == int64_t(values.size()))
       return {};
-    return io::Status::error(reader->path() + "/checkpoint.json: tensor \"" + tensor.name +
+    return io::Status::error(reader->path() + "/checkpoint.json: tensor \"" + tensor.tensor.name +
                              "\": its blocks have " + std::to_string(done) + " of " +
                              std::to_string(values.size()) +
                              " elements; the checkpoint is damaged, take another one");
   }
 
 private:
+  /// What a variable holds of a tensor. Counts the elements.
+  io::Status readPart(const rt::Variable &variable, const io::TensorPart &part, std::vector<float> &values,
+                      int64_t &done) const {
+    const rt::CheckpointVariable &entry = entries.at(variable.name);
+    io::CheckpointBlock block;
+    io::Shape strides;
+    for (int64_t d : entry.permutation) {
+      block.begin.push_back(part.part.begin[size_t(d)]);
+      block.size.push_back(part.part.sizes()[size_t(d)]);
+      strides.push_back(part.strides[size_t(d)]);
+    }
+    return reader->read(entry.name, block, [&](const io::Shape &begin, int64_t count, const float *row) {
+      int64_t at = part.first, stride = strides.empty() ? 1 : strides.back();
+      for (size_t d = 0; d < begin.size(); ++d)
+        at += (begin[d] - block.begin[d]) * strides[d];
+      for (int64_t i = 0; i < count; ++i)
+        values[size_t(at + i * stride)] = io::toFile(variable.file, row[i]);
+      done += count;
+    });
+  }
+
   std::unique_ptr<io::CheckpointReader> reader;
+  const rt::ParameterFiles *files = nullptr;
+  std::map<std::string, rt::CheckpointVariable> entries; ///< of parameters, by name
 };
 
 template <typename Source>
-io::Status openAs(const std::string &path, const rt::Manifest &manifest,
-                  const std::vector<io::NamedShape> &wanted, std::unique_ptr<ParameterSource> &source) {
+io::Status openAs(const std::string &path, const rt::Manifest &manifest, const rt::ParameterFiles &wanted,
+                  std::unique_ptr<ParameterSource> &source) {
   auto opened = std::make_unique<Source>();
   PAR_TRY(opened->open(path, manifest, wanted));
   source = std::move(opened);
@@ -78,8 +96,7 @@ io::Status openAs(const std::string &path, const rt::Manifest &manifest,
 } // namespace
 
 io::Status openParameters(const std::string &path, const rt::Manifest &manifest,
-                          const std::vector<io::NamedShape> &wanted,
-                          std::unique_ptr<ParameterSource> &source) {
+                          const rt::ParameterFiles &wanted, std::unique_ptr<ParameterSource> &source) {
   std::string checkpoint = io::isFolder(path) ? io::findCheckpoint(path) : "";
   if (!checkpoint.empty())
     return openAs<Checkpoint>(checkpoint, manifest, wanted, source);

@@ -2,8 +2,7 @@
 #ifndef PAR_EXPORT_PARAMETERSOURCE_H
 #define PAR_EXPORT_PARAMETERSOURCE_H
 
-#include "core/Manifest.h"
-#include "par/io/Safetensors.h"
+#include "core/ParameterFiles.h"
 
 #include <memory>
 #include <string>
@@ -15,14 +14,13 @@ class ParameterSource {
 public:
   virtual ~ParameterSource() = default;
   /// A whole tensor in Hugging Face's layout.
-  virtual io::Status read(const io::NamedShape &tensor, std::vector<float> &values) const = 0;
+  virtual io::Status read(const io::FileTensor &tensor, std::vector<float> &values) const = 0;
 };
 
 /// Opens a checkpoint of the package's model, a folder of checkpoints, or safetensors. Every wanted tensor is
-/// there when it succeeds. Throws rt::Error as well.
+/// there when it succeeds; `wanted` outlives the source. Throws rt::Error as well.
 io::Status openParameters(const std::string &path, const rt::Manifest &manifest,
-                          const std::vector<io::NamedShape> &wanted,
-                          std::unique_ptr<ParameterSource> &source);
+                          const rt::ParameterFiles &wanted, std::unique_ptr<ParameterSource> &source);
 
 } // namespace par::exporting
 #endif

@@ -29,11 +29,11 @@ static std::string shardName(size_t number, size_t count) {
 }
 
 static io::Status writeShard(const std::string &path, const ParameterSource &source,
-                             const std::vector<io::NamedShape> &tensors, io::FileType type) {
+                             const std::vector<io::FileTensor> &tensors, io::FileType type) {
   io::SafetensorsWriter writer;
-  PAR_TRY(writer.create(path, tensors, type));
+  PAR_TRY(writer.create(path, io::shapesOf(tensors), type));
   std::vector<float> values;
-  for (const io::NamedShape &tensor : tensors) {
+  for (const io::FileTensor &tensor : tensors) {
     PAR_TRY(source.read(tensor, values));
     PAR_TRY(writer.append(values.data(), int64_t(values.size())));
   }
@@ -41,20 +41,20 @@ static io::Status writeShard(const std::string &path, const ParameterSource &sou
 }
 
 io::Status writeWeights(const std::string &folder, const ParameterSource &source,
-                        const std::vector<io::NamedShape> &tensors, io::FileType type, int64_t maxBytes,
+                        const std::vector<io::FileTensor> &tensors, io::FileType type, int64_t maxBytes,
                         std::vector<std::string> &files) {
-  std::vector<size_t> counts = planShards(tensors, type, maxBytes);
+  std::vector<size_t> counts = planShards(io::shapesOf(tensors), type, maxBytes);
   nlohmann::json places = nlohmann::json::object();
   int64_t elements = 0;
   auto next = tensors.begin();
   for (size_t shard = 0; shard < counts.size(); ++shard) {
-    std::vector<io::NamedShape> part(next, next + long(counts[shard]));
+    std::vector<io::FileTensor> part(next, next + long(counts[shard]));
     next += long(counts[shard]);
     files.push_back(shardName(shard, counts.size()));
     PAR_TRY(writeShard(folder + "/" + files.back(), source, part, type));
-    for (const io::NamedShape &tensor : part) {
-      places[tensor.name] = files.back();
-      elements += io::elementCount(tensor.shape);
+    for (const io::FileTensor &tensor : part) {
+      places[tensor.tensor.name] = files.back();
+      elements += io::elementCount(tensor.tensor.shape);
     }
   }
   if (counts.size() == 1)

@@ -12,7 +12,7 @@ std::vector<size_t> planShards(const std::vector<io::NamedShape> &tensors, io::F
 
 /// Writes them into `folder`; `files` gets their names.
 io::Status writeWeights(const std::string &folder, const ParameterSource &source,
-                        const std::vector<io::NamedShape> &tensors, io::FileType type, int64_t maxBytes,
+                        const std::vector<io::FileTensor> &tensors, io::FileType type, int64_t maxBytes,
                         std::vector<std::string> &files);
 
 } // namespace par::exporting

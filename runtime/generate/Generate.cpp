@@ -7,6 +7,7 @@
 #include "core/Error.h"
 #include "core/Launch.h"
 #include "core/Loading.h"
+#include "core/ParameterFiles.h"
 #include "core/RankProgram.h"
 #include "core/Variables.h"
 #include "cpu/Context.h"
@@ -229,8 +230,10 @@ static void openParameters(Job &job) {
     job.checkpoint = rt::openParameters(options.checkpoint, job.manifest);
     return;
   }
+  rt::ParameterFiles files = rt::parameterFiles(job.manifest, "its weights cannot be loaded",
+                                                "give --checkpoint a folder that par-run wrote");
   check(job.weights.open(options.checkpoint.empty() ? options.weights : options.checkpoint));
-  check(job.weights.match(rt::parameterFiles(job.manifest)));
+  check(job.weights.match(io::shapesOf(files.tensors)));
 }
 
 static void runRanks(Job &job) {

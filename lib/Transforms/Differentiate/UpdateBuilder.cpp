@@ -1,5 +1,6 @@
 //===- UpdateBuilder.cpp - updates of all parameters, layer by layer ------------------------------------===//
 #include "UpdateBuilder.h"
+#include "par/Dialect/Par/IR/FilePlaces.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -13,9 +14,8 @@ bool UpdateBuilder::hasDecay(unsigned index) const {
   if (states[index].decays)
     return *states[index].decays;
   VariableOp parameter = states[index].parameter;
-  FileAttr file = parameter.getFileAttr();
-  if (file && !file.getShape().empty())
-    return file.getShape().size() >= 2;
+  if (parameter.getFileAttr())
+    return ::par::io::rankInFile(getFilePlace(parameter)) >= 2;
   return parameter.getTensorType().getRank() >= 2;
 }
 

@@ -41,7 +41,7 @@ std::map<std::string, std::vector<double>> readTensors(const std::string &path) 
 /// The logical tensor of which `file` is the transpose by the variable's permutation, in row-major order.
 Tensor toLogical(VariableOp variable, const std::vector<double> &file) {
   Tensor logical(variable.getTensorType());
-  ArrayRef<int64_t> permutation = variable.getFile()->getPermutation();
+  ArrayRef<int64_t> permutation = variable.getFile()->getPieces().front().getPermutation();
   SmallVector<int64_t> transposed, strides = rowMajorStrides(logical.shape());
   for (int64_t dim : permutation)
     transposed.push_back(logical.shape()[dim]);

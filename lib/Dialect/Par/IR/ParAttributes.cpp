@@ -184,7 +184,7 @@ SmallVector<StringRef> MeshAttr::getUserAxes(ArrayRef<StringRef> axes) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Init and file
+// Init
 //===----------------------------------------------------------------------===//
 
 Attribute InitAttr::parse(AsmParser &parser, Type) {
@@ -226,41 +226,5 @@ void InitAttr::print(AsmPrinter &printer) const {
   }
   if (getZeroRow())
     printer << ", zero_row = " << *getZeroRow();
-  printer << ">";
-}
-
-Attribute FileAttr::parse(AsmParser &parser, Type) {
-  std::string name;
-  SmallVector<int64_t> shape, permutation;
-  if (parser.parseLess() || parser.parseString(&name))
-    return {};
-  auto parseIntegers = [&](SmallVectorImpl<int64_t> &into) -> ParseResult {
-    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                          [&] { return parser.parseInteger(into.emplace_back()); });
-  };
-  while (succeeded(parser.parseOptionalComma())) {
-    if (succeeded(parser.parseOptionalKeyword("shape"))) {
-      if (parser.parseEqual() || parseIntegers(shape))
-        return {};
-    } else if (parser.parseKeyword("permutation") || parser.parseEqual() || parseIntegers(permutation)) {
-      return {};
-    }
-  }
-  if (parser.parseGreater())
-    return {};
-  return FileAttr::get(parser.getContext(), StringAttr::get(parser.getContext(), name), shape, permutation);
-}
-
-void FileAttr::print(AsmPrinter &printer) const {
-  printer << "<" << getName();
-  auto printIntegers = [&](StringRef key, ArrayRef<int64_t> values) {
-    if (values.empty())
-      return;
-    printer << ", " << key << " = [";
-    llvm::interleaveComma(values, printer);
-    printer << "]";
-  };
-  printIntegers("shape", getShape());
-  printIntegers("permutation", getPermutation());
   printer << ">";
 }

@@ -1,4 +1,5 @@
 //===- StructureOps.cpp - meshes, state and calls -------------------------------------------------------===//
+#include "par/Dialect/Par/IR/FilePlaces.h"
 #include "par/Dialect/Par/IR/Places.h"
 
 using namespace mlir;
@@ -26,40 +27,15 @@ LogicalResult MeshOp::verify() {
 // variable
 //===----------------------------------------------------------------------===//
 
-/// None for a negative size, or if the elements cannot be counted in 63 bits.
-static std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
-  int64_t elements = 1;
-  for (int64_t size : shape)
-    if (size < 0 || llvm::MulOverflow(elements, size, elements))
-      return std::nullopt;
-  return elements;
-}
-
 /// (variable_c3)
-static LogicalResult verifyFile(VariableOp variable, FileAttr file) {
-  RankedTensorType type = variable.getTensorType();
-  bool valid = true;
-  if (!file.getPermutation().empty()) {
-    SmallVector<int64_t> sorted(file.getPermutation());
-    llvm::sort(sorted);
-    SmallVector<int64_t> identity = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-    if (sorted != identity) {
-      variable.emitOpError("variable_c3: permutation of file ")
-          << file.getName() << " must hold each of the " << type.getRank() << " dimensions once";
-      valid = false;
-    }
-  }
-  std::optional<int64_t> elements = countElements(file.getShape());
-  if (!elements) {
-    variable.emitOpError("variable_c3: shape of file ")
-        << file.getName() << " has a negative size or more elements than can be counted";
-    valid = false;
-  } else if (!file.getShape().empty() && *elements != type.getNumElements()) {
-    variable.emitOpError("variable_c3: shape of file ")
-        << file.getName() << " has " << *elements << " elements, the variable has " << type.getNumElements();
-    valid = false;
-  }
-  return success(valid);
+static LogicalResult verifyFile(VariableOp variable) {
+  if (!variable.getFileAttr())
+    return success();
+  std::vector<std::string> problems =
+      ::par::io::problemsOf(getFilePlace(variable), variable.getTensorType().getShape().vec());
+  for (const std::string &problem : problems)
+    variable.emitOpError("variable_c3: ") << problem;
+  return success(problems.empty());
 }
 
 /// (variable_c5)
@@ -132,8 +108,7 @@ LogicalResult VariableOp::verify() {
     emitOpError("variable_c5: storage ") << *storage << " must leave no dimension open and nothing unreduced";
     valid = false;
   }
-  if (std::optional<FileAttr> file = getFile())
-    valid &= succeeded(verifyFile(*this, *file));
+  valid &= succeeded(verifyFile(*this));
   valid &= succeeded(verifyStateStorage(*this)) && succeeded(verifyZeroRow(*this)) &&
            succeeded(verifyFrozen(*this));
   bool needsOwner = getRole() != Role::Parameter && getRole() != Role::Step && type.getRank() != 0;
@@ -168,7 +143,7 @@ LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbols) {
 // call
 //===----------------------------------------------------------------------===//
 
-bool par::isPartOf(Type part, Type whole, int64_t parts) {
+bool mlir::par::isPartOf(Type part, Type whole, int64_t parts) {
   auto small = cast<RankedTensorType>(part), large = cast<RankedTensorType>(whole);
   if (small == large || small.getElementType() != large.getElementType() ||
       small.getRank() != large.getRank() || small.getNumElements() != large.getNumElements() / parts ||

@@ -1,11 +1,13 @@
-/// How the elements of a rank's shard of a tensor lie in the tensor's file (docs/Package.md, "Sharding",
+/// How the elements of a rank's shard of a tensor lie in a tensor of files (docs/Package.md, "Sharding",
 /// "Variables").
 #ifndef PAR_IO_LAYOUT_H
 #define PAR_IO_LAYOUT_H
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace par::io {
@@ -18,17 +20,37 @@ int64_t elementCount(const Shape &shape);
 /// "[2, 3]"
 std::string toString(const Shape &shape);
 
-/// A file tensor is transpose(logical, permutation) reshaped: dimension i of the transposed tensor is
-/// dimension permutation[i] of the logical one. A reshape keeps the order of the elements, so the place of a
-/// logical element in the file is a sum of index times stride; these are the strides, one per logical
-/// dimension, in elements.
-Shape fileStrides(const Shape &logical, const std::vector<int64_t> &permutation);
+/// From `begin` up to `end`, by dimensions.
+struct Ranges {
+  Shape begin, end;
 
-/// The part of a logical tensor that a rank holds: `local` elements per dimension from `begin` on. What lies
-/// beyond `logical` is padding.
-struct ShardLayout {
-  Shape logical, local, begin, strides;
+  Shape sizes() const;
 };
+
+/// "[0:2, 0:3]"
+std::string toString(const Ranges &ranges);
+
+/// The numbers of two that have elements in common.
+std::optional<std::pair<size_t, size_t>> findOverlap(const std::vector<Ranges> &list);
+
+struct TensorPart;
+
+/// What a rank holds of a tensor: `local` elements per dimension from `begin` on. What lies beyond the tensor
+/// is padding.
+struct Shard {
+  Shape local, begin;
+};
+
+/// What a shard has of the part of a tensor that lies in one tensor of files.
+struct ShardLayout {
+  Shard shard;
+  Shape begin;   ///< of these elements, counted from the shard's first
+  Shape size;    ///< a 0 where the shard has none
+  int64_t place; ///< of the first of them in the file
+  Shape strides; ///< elements of the file between neighbours
+};
+
+ShardLayout layoutOf(const Shard &shard, const TensorPart &part);
 
 /// One row of the shard without its padding: `count` elements, contiguous in the shard from `local`, in the
 /// file from `file` with `stride` elements between neighbours.
@@ -36,7 +58,7 @@ struct ShardRow {
   int64_t local, file, stride, count;
 };
 
-/// Rows of the shard that hold more than padding.
+/// Rows of the shard that are in the file.
 int64_t rowCount(const ShardLayout &layout);
 
 /// The `number`th of them, in the shard's order.
@@ -45,8 +67,8 @@ ShardRow rowAt(const ShardLayout &layout, int64_t number);
 /// Calls `visit` for all of them, in that order.
 void forEachRow(const ShardLayout &layout, const std::function<void(const ShardRow &)> &visit);
 
-/// The index in the first logical dimension of the element at `place` of the file; 0 for a scalar.
-int64_t firstIndex(const ShardLayout &layout, int64_t place);
+/// The tensor's index in its first dimension of the shard's element number `local`; 0 for a scalar.
+int64_t firstIndex(const Shard &shard, int64_t local);
 
 } // namespace par::io
 #endif

@@ -43,6 +43,81 @@ par.variable @v : tensor<2x0xf32> dims ["a", "b"] {role = #par.role<parameter>, 
 
 // -----
 
+// variable_c3: a part that the variable does not have
+// expected-error @+1 {{variable_c3: at of file "w" is [0:4, 0:3], expected a range of each of the variable's dimensions [2, 3]}}
+par.variable @w : tensor<2x3xf32> dims ["a", "b"] {role = #par.role<parameter>, file = #par.file<"w", at = [0:4, :]>}
+
+// -----
+
+// variable_c3: a slice that the tensor does not have
+// expected-error @+1 {{variable_c3: slice of file "w" is [3:5, 0:3], expected a range of each of the dimensions [4, 3]}}
+par.variable @w : tensor<2x3xf32> dims ["a", "b"] {role = #par.role<parameter>, file = #par.file<"w", shape = [4, 3], slice = [3:5, :]>}
+
+// -----
+
+// variable_c3: a view of another size
+// expected-error @+1 {{variable_c3: view of file "w" is [3, 2], expected as many elements as its shape [4, 3]}}
+par.variable @w : tensor<2x3xf32> dims ["a", "b"] {role = #par.role<parameter>, file = #par.file<"w", shape = [4, 3], view = [3, 2]>}
+
+// -----
+
+// variable_c3: a slice of another size than the part
+// expected-error @+1 {{variable_c3: slice of file "w" has 3 elements, the variable has 6}}
+par.variable @w : tensor<2x3xf32> dims ["a", "b"] {role = #par.role<parameter>, file = #par.file<"w", shape = [4, 3], slice = [1, :]>}
+
+// -----
+
+// variable_c3: a dimension that goes on behind a gap of the slice
+// expected-error @+1 {{variable_c3: slice of file "w" is [0:2, 0:3] of [2, 8], in which the part's dimensions [6] have no steps of one length}}
+par.variable @w : tensor<6xf32> dims ["a"] {role = #par.role<parameter>, file = #par.file<"w", shape = [2, 8], slice = [:, 0:3]>}
+
+// -----
+
+// variable_c3: a gap
+// expected-error @+1 {{variable_c3: the pieces have 6 of the variable's 12 elements, expected all}}
+par.variable @w : tensor<4x3xf32> dims ["a", "b"] {role = #par.role<parameter>, file = #par.file<"w", at = [1:3, :]>}
+
+// -----
+
+// variable_c3: an overlap
+// expected-error @+1 {{variable_c3: the pieces at [0:2, 0:3] and [1:4, 0:3] overlap}}
+par.variable @w : tensor<4x3xf32> dims ["a", "b"] {role = #par.role<parameter>, file = #par.file<[<"v", at = [0:2, :]>, <"w", at = [1:4, :]>]>}
+
+// -----
+
+// variable_c3: tensors that do not divide the dimension
+// expected-error @+1 {{variable_c3: stack of file "w{}" is 3, which does not divide dimension 0 of the part [0:4, 0:3]}}
+par.variable @w : tensor<4x3xf32> dims ["a", "b"] {role = #par.role<parameter>, file = #par.file<"w{}", stack = 3>}
+
+// -----
+
+// variable_c3: tensors of one name
+// expected-error @+1 {{variable_c3: stack of file "w" is 2 with "{}" 0 times in its name, expected 1 to 1048576 tensors and "{}" once}}
+par.variable @w : tensor<4x3xf32> dims ["a", "b"] {role = #par.role<parameter>, file = #par.file<"w", stack = 2>}
+
+// -----
+
+// variable_c3: an offset that f32 does not have
+// expected-error @+1 {{variable_c3: offset is no number of f32}}
+par.variable @w : tensor<4xf32> dims ["a"] {role = #par.role<parameter>, file = #par.file<"w", offset = 0.1>}
+
+// -----
+
+// expected-error @+1 {{elements 3:2, expected 0 <= begin < end}}
+par.variable @w : tensor<4xf32> dims ["a"] {role = #par.role<parameter>, file = #par.file<"w", at = [3:2]>}
+
+// -----
+
+// expected-error @+1 {{at is there twice}}
+par.variable @w : tensor<4xf32> dims ["a"] {role = #par.role<parameter>, file = #par.file<"w", at = [0:4], at = [0:4]>}
+
+// -----
+
+// expected-error @+1 {{expected shape, permutation, view, slice, at, stack or offset, got strides}}
+par.variable @w : tensor<4xf32> dims ["a"] {role = #par.role<parameter>, file = #par.file<"w", strides = [1]>}
+
+// -----
+
 // variable_c4: needs an owner
 // expected-error @+1 {{variable_c4: a variable of role moment needs `of`}}
 par.variable @m : tensor<2xf32> dims ["a"] {role = #par.role<moment>}

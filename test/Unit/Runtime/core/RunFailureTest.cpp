@@ -87,7 +87,8 @@ TEST_F(Failing, ManifestsOfOthers) {
   expectManifestError("/programs/0/arena_bytes", 800, "of an arena of 800");
   expectManifestError("/programs/0/variables/0/local_shape", {4, 3}, "10 elements over 2 shards of 4");
   expectManifestError("/programs/0/variables/0/sharding/0/0", "ep", "names the axis \"ep\"");
-  expectManifestError("/programs/0/variables/0/file/permutation", {1, 1}, "no permutation of the dimensions");
+  expectManifestError("/programs/0/variables/0/file/permutation", {1, 1},
+                      "must hold each of the 2 dimensions once");
   expectManifestError("/programs/0/variables/1/of", "x", "belongs to \"x\", which is no parameter");
   expectManifestError("/programs/0/inputs/2/name", "temperature",
                       "input \"temperature\" is not one that this runtime provides");

@@ -176,14 +176,17 @@ TEST(ExportShards, BeginWhereTheSizeWouldBeExceeded) {
   EXPECT_EQ(planShards(tensors, io::FileType::bf16, 40), (std::vector<size_t>{2, 1, 2}));
   EXPECT_EQ(planShards(tensors, io::FileType::f32, 1000), (std::vector<size_t>{5}));
   struct Ones : ParameterSource {
-    io::Status read(const io::NamedShape &tensor, std::vector<float> &values) const override {
-      values.assign(size_t(io::elementCount(tensor.shape)), 1.0f);
+    io::Status read(const io::FileTensor &tensor, std::vector<float> &values) const override {
+      values.assign(size_t(io::elementCount(tensor.tensor.shape)), 1.0f);
       return {};
     }
   };
   TemporaryFolder folder;
   std::vector<std::string> files;
-  ASSERT_TRUE(writeWeights(folder.root(), Ones(), tensors, io::FileType::f32, 80, files).ok());
+  std::vector<io::FileTensor> whole;
+  for (const io::NamedShape &tensor : tensors)
+    whole.push_back({tensor, {}});
+  ASSERT_TRUE(writeWeights(folder.root(), Ones(), whole, io::FileType::f32, 80, files).ok());
   EXPECT_EQ(files,
             (std::vector<std::string>{"model-00001-of-00003.safetensors", "model-00002-of-00003.safetensors",
                                       "model-00003-of-00003.safetensors", "model.safetensors.index.json"}));

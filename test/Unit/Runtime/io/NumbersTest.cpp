@@ -1,7 +1,6 @@
 // SHA-256 and Philox against published vectors; the documented derivations; layouts; learning rate.
 #include "core/LearningRate.h"
 #include "io/Sha256Blocks.h"
-#include "par/io/Layout.h"
 #include "par/io/Philox.h"
 #include "par/io/Sha256.h"
 
@@ -104,51 +103,6 @@ TEST(Philox, DropoutThresholdCountsExactly) {
   EXPECT_EQ(dropoutThreshold(0.5), 1ull << 31);
   EXPECT_EQ(dropoutThreshold(0), 0u);
   EXPECT_EQ(dropoutThreshold(0.1), 429496730u); // ceil(429496729.6)
-}
-
-TEST(Layout, StridesOfATransposedFile) {
-  // logical [3, heads 4, d 2, embed 5] -> file [embed, 3 * 4 * 2]
-  EXPECT_EQ(fileStrides({3, 4, 2, 5}, {3, 0, 1, 2}), (Shape{8, 2, 1, 24}));
-  EXPECT_EQ(fileStrides({4, 6}, {0, 1}), (Shape{6, 1}));
-  EXPECT_EQ(fileStrides({}, {}), (Shape{}));
-}
-
-TEST(Layout, RowsCoverTheShardWithoutPadding) {
-  // Dimension 0: 5 elements in blocks of 2, the third block has one; dimension 1 whole.
-  ShardLayout layout{{5, 3}, {2, 3}, {4, 0}, fileStrides({5, 3}, {1, 0})};
-  std::vector<std::vector<int64_t>> rows;
-  forEachRow(layout, [&](const ShardRow &row) {
-    rows.push_back({row.local, row.file, row.stride, row.count});
-  });
-  EXPECT_EQ(rows, (std::vector<std::vector<int64_t>>{{0, 4, 5, 3}}));
-  layout.begin[0] = 6; // all padding
-  forEachRow(layout, [&](const ShardRow &) { ADD_FAILURE(); });
-}
-
-TEST(Layout, ShardsOfThreeDimensionsTileTheFile) {
-  Shape logical{3, 5, 7};
-  std::vector<int64_t> permutation{2, 0, 1};
-  std::vector<int> seen(105, 0);
-  for (int64_t a = 0; a < 2; ++a)
-    for (int64_t b = 0; b < 3; ++b)
-      for (int64_t c = 0; c < 2; ++c) {
-        ShardLayout layout{logical, {2, 2, 4}, {a * 2, b * 2, c * 4}, fileStrides(logical, permutation)};
-        forEachRow(layout, [&](const ShardRow &row) {
-          for (int64_t i = 0; i < row.count; ++i) {
-            int64_t local = row.local + i, x = a * 2 + local / 8, y = b * 2 + local / 4 % 2,
-                    z = c * 4 + local % 4;
-            EXPECT_EQ(row.file + i * row.stride, (z * 3 + x) * 5 + y);
-            ++seen[size_t(row.file + i * row.stride)];
-          }
-        });
-      }
-  EXPECT_EQ(seen, std::vector<int>(105, 1));
-}
-
-TEST(Layout, ScalarsAreOneRow) {
-  int rows = 0;
-  forEachRow({{}, {}, {}, {}}, [&](const ShardRow &row) { rows += int(row.count); });
-  EXPECT_EQ(rows, 1);
 }
 
 TEST(LearningRate, Formulas) {

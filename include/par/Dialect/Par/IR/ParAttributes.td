@@ -2,7 +2,7 @@
 #ifndef PAR_ATTRIBUTES
 #define PAR_ATTRIBUTES
 
-include "par/Dialect/Par/IR/ParAttrBase.td"
+include "par/Dialect/Par/IR/FileAttributes.td"
 
 def Par_Role : Par_Enum<"Role", "what a variable is for", [
   Case<"Parameter", 0, "parameter">, Case<"Accumulator", 1, "accumulator">, Case<"Gradient", 2, "gradient">,
@@ -196,18 +196,6 @@ def Par_InitAttr : Par_Attr<"Init", "init"> {
       return get(context, ::mlir::par::InitKind::Zeros, {}, std::nullopt);
     }
   }];
-}
-
-def Par_FileAttr : Par_Attr<"File", "file"> {
-  let summary = "Where a variable lies in a Hugging Face file";
-  let description = [{
-    `<"h.0.attn.c_attn.weight", shape = [64, 192], permutation = [3, 0, 1, 2]>`: the file's tensor is the logical
-    tensor transposed by `permutation` (dimension i of the transposed one is dimension `permutation[i]` of the logical
-    one), then reshaped to `shape`. Both may be left out: identity, and the transposed shape.
-  }];
-  let parameters = (ins "::mlir::StringAttr":$name, OptionalArrayRefParameter<"int64_t">:$shape,
-                        OptionalArrayRefParameter<"int64_t">:$permutation);
-  let hasCustomAssemblyFormat = 1;
 }
 
 #endif // PAR_ATTRIBUTES

@@ -44,7 +44,8 @@ def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<Symbo
     **Constraints:**
     - (variable_c1) a name per dimension
     - (variable_c2) shardings fit mesh and rank
-    - (variable_c3) `permutation` of the file is one, and the file's shape has as many elements
+    - (variable_c3) the pieces of `file` make up the variable without gap and overlap, and each has as many elements as
+      its slice of the file's tensor, in an order that steps along dimensions give
     - (variable_c4) `of` and `alias` name variables; all roles but parameter and step have `of` unless they are
       scalars
     - (variable_c5) `storage` and `par.state_storage` leave nothing open and nothing unreduced but what
@@ -63,7 +64,7 @@ def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<Symbo
     ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
     /// Whether it is a parameter that a step changes.
     bool isTrained();
-    /// Its name in the model's files, else its own.
+    /// The name of the first tensor of the model's files that it lies in, else its own.
     ::llvm::StringRef getModelName();
   }];
 }
