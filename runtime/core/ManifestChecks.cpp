@@ -340,7 +340,6 @@ private:
     range(what, item.offset, bytes(what, item.local, item.type),
           item.onHost ? program.hostArenaBytes : shared);
     bytes(what, item.shape, item.type);
-    require(item.hasFile || item.role != Role::parameter, what + " is a parameter without a file");
     if (item.file.pieces.empty())
       return;
     require(item.type != ElementType::i32, what + " is in files but is neither f32 nor bf16");
