@@ -21,3 +21,14 @@ par.mesh @mesh <["dp"=3]>
 func.func @forward(%tokens: tensor<8x4xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"]}) -> tensor<8x4xi32> {
   return %tokens : tensor<8x4xi32>
 }
+
+// -----
+
+par.mesh @mesh <["dp"=2, "tp"=2]>
+
+// What a strategy before has said of an input stays.
+// CHECK-LABEL: func.func @annotated(
+// CHECK-SAME: par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>
+func.func @annotated(%tokens: tensor<8x4xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"], par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) -> tensor<8x4xi32> {
+  return %tokens : tensor<8x4xi32>
+}
