@@ -138,8 +138,9 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   config.addLayer(share(embedding));
   block.attention = share(attention);
   block.feedForward = share(feedForward);
+  SharedPart same = share(block);
   for (int64_t i = 0; i < layers; ++i)
-    config.addBlock(share(block));
+    config.addBlock(same);
   config.addLayer(share(head));
 }
 

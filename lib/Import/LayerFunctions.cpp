@@ -17,7 +17,7 @@ static std::string nameDifference(const KindDescription &first, const KindDescri
   for (const KindDescription::Entry &entry : kind.getEntries()) {
     const KindDescription::Entry *other = first.find(entry.key);
     if (other && !(*other == entry))
-      name += "." + entry.word;
+      name += "." + entry.getWord();
   }
   return name;
 }

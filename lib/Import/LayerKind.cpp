@@ -11,20 +11,16 @@ using namespace mlir::par;
 // Descriptions
 //===----------------------------------------------------------------------===//
 
-static std::string printDatum(const KindDescription::Datum &value) {
+std::string KindDescription::Entry::getWord() const {
+  if (!word.empty())
+    return word;
   if (const bool *flag = std::get_if<bool>(&value))
-    return *flag ? "_true" : "_false";
+    return (key + (*flag ? "_true" : "_false")).str();
   if (const int64_t *integer = std::get_if<int64_t>(&value))
-    return std::to_string(*integer);
+    return (key + Twine(*integer)).str();
   if (const double *number = std::get_if<double>(&value))
-    return llvm::to_string(llvm::json::Value(*number));
-  return "_" + std::get<std::string>(value);
-}
-
-void KindDescription::add(llvm::StringLiteral key, Datum value, std::string word, bool isNumber) {
-  if (word.empty())
-    word = key.str() + printDatum(value);
-  entries.push_back({key, std::move(value), std::move(word), isNumber});
+    return key.str() + llvm::to_string(llvm::json::Value(*number));
+  return (key + "_" + std::get<std::string>(value)).str();
 }
 
 const KindDescription::Entry *KindDescription::find(StringRef key) const {

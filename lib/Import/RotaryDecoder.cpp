@@ -57,11 +57,12 @@ void RotaryDecoder::addLayers(ModelConfig &config, function_ref<void(int64_t, Bl
   block.norm = norm;
   block.attention = share(attention);
   block.feedForward = share(feedForward);
+  SharedPart same = share(block);
   for (int64_t i = 0; i < layers; ++i) {
-    BlockLayer ofLayer = block;
+    BlockLayer other = block;
     if (change)
-      change(i, ofLayer);
-    config.addBlock(share(ofLayer));
+      change(i, other);
+    config.addBlock(change ? share(other) : same);
   }
   HeadLayer head;
   head.norm = norm;

@@ -33,21 +33,22 @@ public:
     /// Lives as long as the program.
     llvm::StringRef key;
     Datum value;
-    /// What a function is named by where only this differs, such as `window128`.
+    /// What functions that differ in it are named by, such as `window128`; empty: key and value.
     std::string word;
     /// It decides what parameters mean, which checkpoints ask for.
     bool isNumber;
 
+    std::string getWord() const;
     bool operator==(const Entry &other) const { return key == other.key && value == other.value; }
   };
 
-  /// Keys are those of Llama's config where it has one. Without a word it is the key and the value.
+  /// Keys are those of Llama's config where it has one.
   void number(llvm::StringLiteral key, Datum value, std::string word = "") {
-    add(key, std::move(value), std::move(word), /*isNumber=*/true);
+    entries.push_back({key, std::move(value), std::move(word), /*isNumber=*/true});
   }
   /// Follows from the model type, or leaves the meaning of parameters alone, as dropout does.
   void detail(llvm::StringLiteral key, Datum value, std::string word = "") {
-    add(key, std::move(value), std::move(word), /*isNumber=*/false);
+    entries.push_back({key, std::move(value), std::move(word), /*isNumber=*/false});
   }
 
   llvm::ArrayRef<Entry> getEntries() const { return entries; }
@@ -56,8 +57,6 @@ public:
   bool operator==(const KindDescription &other) const { return entries == other.entries; }
 
 private:
-  void add(llvm::StringLiteral key, Datum value, std::string word, bool isNumber);
-
   std::vector<Entry> entries;
 };
 
