@@ -1,5 +1,5 @@
 // Six experts over four of eight ranks, by hand: `ep` is a view, the name of the ranks that the dense layer numbers by a part of dp and by tp. Each sequence's
-// rows go to the experts by their position. experts.test runs it.
+// rows go to the experts by their position. Plans/experts.test runs it.
 module attributes {par.model = {model_type = "example", vocab = 9 : i64}, par.plan = #par.plan<zero = 0, mesh = ["dp" = 4, "tp" = 2]>} {
   par.mesh @mesh <["dp.0"=2, "dp.1"=2, "tp"=2], {ep = ["dp.1", "tp"]}>
   par.variable @table : tensor<9x4xf32> dims ["rows", "embed"] {role = #par.role<parameter>, file = #par.file<"table">, init = #par.init<normal, 0.7>}
