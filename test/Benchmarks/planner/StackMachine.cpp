@@ -44,7 +44,7 @@ double StackMachine::getSeconds(const Computation &work) const {
 /// Among ranks of data parallelism alone.
 bool StackMachine::isOfData(const Exchange &exchange) const {
   return llvm::all_of(exchange.axes, [&](size_t axis) {
-    return MeshAttr::getParentAxis(mesh.getNames()[axis].getValue()) == "dp";
+    return getUserAxis(mesh.getNames()[axis].getValue()) == getAxisName(AxisRole::Batch);
   });
 }
 
