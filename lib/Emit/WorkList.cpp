@@ -15,7 +15,9 @@ static std::string getKernelClass(rank::KernelOp kernel) {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (isa<AdamWOp, SgdOp>(op))
       return "update";
-    if (isa<ParDialect>(op.getDialect()) && !isa<ExpandOp, ReshapeOp, IotaOp, AxisIndexOp>(op))
+    OpClass opClass = getOpClass(&op);
+    bool isMath = isa<arith::ArithDialect, math::MathDialect>(op.getDialect());
+    if (!isMath && opClass != OpClass::Repeats && opClass != OpClass::View && opClass != OpClass::Index)
       names.insert(op.getName().stripDialect());
   }
   return "kernel " + (names.empty() ? "elementwise" : llvm::join(names, "+"));

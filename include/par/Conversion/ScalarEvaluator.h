@@ -12,16 +12,6 @@
 
 namespace mlir::par {
 
-struct PickedTerm;
-
-/// Index of one element, a value of type index per dimension.
-using Index = SmallVector<Value>;
-
-/// Of a table; `isThere` is false where the table has no such row.
-struct EmbeddingRow {
-  Value row, isThere;
-};
-
 /// How a target walks the terms of a sum, or of a maximum, that one element is made of.
 class TermWalk {
 public:
@@ -38,9 +28,10 @@ public:
 class ScalarEvaluator : public Scalars {
 public:
   ScalarEvaluator(OpBuilder &builder, Location loc, Value context, ArrayRef<StringAttr> axes, TermWalk &terms)
-      : Scalars(builder, loc), context(context), axes(axes), terms(terms) {
+      : Scalars(builder, loc), context(context), axes(axes), terms(terms), elements(*this) {
     scopes.emplace_back();
   }
+  ScalarEvaluator(const ScalarEvaluator &) = delete;
 
   /// Elements of `tensor` are loaded from `memory`.
   void bind(Value tensor, Value memory) { memories[tensor] = memory; }
@@ -58,7 +49,9 @@ public:
   }
 
   /// The row that an id means: id − offset (null: 0) of `rows` rows.
-  FailureOr<EmbeddingRow> findRow(Value ids, Value offset, ArrayRef<Value> index, int64_t rows);
+  FailureOr<TableRow> findRow(Value ids, Value offset, ArrayRef<Value> index, int64_t rows) {
+    return elements.findRow(ids, offset, index, rows);
+  }
 
   /// Elements of such values are computed again where they are needed next.
   void forget(function_ref<bool(Value)> isForgotten);
@@ -69,25 +62,33 @@ public:
 private:
   using Key = std::pair<void *, SmallVector<void *>>;
 
+  /// What ops write their elements with.
+  class Elements final : public ElementBuilder {
+  public:
+    explicit Elements(ScalarEvaluator &evaluator)
+        : ElementBuilder(evaluator.builder, evaluator.loc), evaluator(evaluator) {}
+    FailureOr<Value> evaluate(Value value, ArrayRef<Value> index) override {
+      return evaluator.evaluate(value, index);
+    }
+    FailureOr<Value> reduce(ArrayRef<int64_t> sizes, Type type, ReduceKind kind,
+                            function_ref<FailureOr<Value>(ArrayRef<Value>)> term) override {
+      return evaluator.terms.reduce(sizes, type, kind, term);
+    }
+    FailureOr<Value> readData(Value constant, DenseElementsAttr data, ArrayRef<Value> index) override;
+    Value getCoordinate(StringRef axis) override;
+
+  private:
+    ScalarEvaluator &evaluator;
+  };
+
   static Key makeKey(Value value, ArrayRef<Value> index);
   FailureOr<Value> compute(Value value, ArrayRef<Value> index);
   Value buildTable(DenseElementsAttr value);
-  FailureOr<Value> computeElementwise(Operation *op, ArrayRef<Value> index);
-  FailureOr<Value> computeReduce(ReduceOp op, ArrayRef<Value> index);
-  FailureOr<Value> computePickedTerm(ReduceOp op, const PickedTerm &picked, ArrayRef<Value> index);
-  FailureOr<Value> computeEinsum(EinsumOp op, ArrayRef<Value> index);
-  FailureOr<Value> computeReshape(ReshapeOp op, ArrayRef<Value> index);
-  FailureOr<Value> computePad(PadOp op, ArrayRef<Value> index);
-  FailureOr<Value> computeConcat(ConcatOp op, ArrayRef<Value> index);
-  FailureOr<Value> computeEmbedding(EmbeddingOp op, ArrayRef<Value> index);
-  FailureOr<Value> computeEmbeddingBackward(EmbeddingBackwardOp op, ArrayRef<Value> index);
-  FailureOr<Value> computeDropout(DropoutOp op, ArrayRef<Value> index);
-  FailureOr<Value> computeAllSlice(AllSliceOp op, ArrayRef<Value> index);
-  Value computeAxisIndex(StringRef axis);
 
   Value context;
   ArrayRef<StringAttr> axes;
   TermWalk &terms;
+  Elements elements;
   llvm::DenseMap<Value, Value> memories;
   std::vector<std::map<Key, Value>> scopes;
 };

@@ -50,9 +50,9 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
     }], "::mlir::LogicalResult", "differentiate",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$cotangents, "::llvm::ArrayRef<bool>":$needed,
            "::llvm::SmallVectorImpl<::mlir::Value> &":$operandCotangents)>,
-    InterfaceMethod<[{True for ops so cheap that the backward pass recomputes them rather than keep their result
-      (elementwise maths, broadcasts, iota, views); memory-bound and without a reduction.}],
-      "bool", "isCheapToRecompute", (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{True for ops so cheap that the backward pass recomputes them rather than keep their result;
+      memory-bound and without a reduction. The op's class says so, but for composite ops.}],
+      "bool", "isCheapToRecompute", (ins), "", [{ return ::mlir::par::isCheapClass(::mlir::par::getOpClass($_op)); }]>,
   ];
 }
 
@@ -101,12 +101,29 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
 def KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let cppNamespace = "::mlir::par";
   let description = [{
-    How a local op becomes code. `elementwise` and `primitive` ops are known to the kernel generator, `composite` ops
-    are rewritten into those by `decompose` inside a kernel, `gemm` and `attention` are calls into the runtime, `view`
-    costs nothing, `none` never reaches a kernel.
+    What kind of op an op is and how it becomes code. Whoever treats ops differently asks their class; nobody keeps a
+    list of ops. How an op becomes code follows from its class: an elementwise one, and what moves, selects or sums
+    elements, is known to the kernel generator by `emitElement`; a composite one is rewritten into those by
+    `decompose` inside a kernel; a library's is a call into the runtime; a view costs nothing; an annotation or an
+    opaque op never reaches a kernel.
   }];
   let methods = [
-    InterfaceMethod<"", "::mlir::par::KernelKind", "getKernelKind">,
+    InterfaceMethod<"What kind of op it is.", "::mlir::par::OpClass", "getOpClass">,
+    InterfaceMethod<"How it becomes code: contractions that a library computes say so themselves.",
+      "::mlir::par::KernelKind", "getKernelKind", (ins), "",
+      [{ return ::mlir::par::getKernelKind(::mlir::par::getOpClass($_op)); }]>,
+    InterfaceMethod<[{
+      Writes the code for the element of the op's one result at `index`, a value of type index per dimension. The
+      default is that of elementwise ops: the same op on the elements of its operands.
+    }], "::mlir::FailureOr<::mlir::Value>", "emitElement",
+      (ins "::mlir::par::ElementBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$index), "",
+      [{ return ::mlir::par::emitElementwise($_op, builder, index); }]>,
+    InterfaceMethod<[{
+      True when `step` elements side by side, the first of which has a number that `step` divides, are made of such
+      elements or of one, so that a kernel computes them by whole accesses to memory.
+    }], "bool", "keepsSteps", (ins "int64_t":$step), "", [{ return ::mlir::par::keepsStepsOfClass($_op, step); }]>,
+    InterfaceMethod<"True when its elements depend on which rank computes them: the kernel needs coordinates.",
+      "bool", "usesCoordinates", (ins), "", [{ return false; }]>,
     InterfaceMethod<"The op's results in elementwise and primitive ops (composite ops, elementwise ones of par's own).",
       "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder), "",
       [{ return ::mlir::failure(); }]>,
@@ -126,6 +143,23 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
       True when a kernel adds up this result term by term where it lies (columns over rows, scattered rows): it may
       begin with what is there.
     }], "bool", "addsUpInMemory", (ins "unsigned":$result), "", [{ return false; }]>,
+  ];
+}
+
+def AddsRowsOpInterface : OpInterface<"AddsRowsOpInterface"> {
+  let cppNamespace = "::mlir::par";
+  let description = [{
+    An op of class AddsRows: row r of its result is the sum of those of its rows whose id is r + offset, in row-major
+    order of the ids. Kernels add the rows to a table in memory, one after the other.
+  }];
+  let methods = [
+    InterfaceMethod<"Numbers of rows, of any shape.", "::mlir::Value", "getIds">,
+    InterfaceMethod<"A row for each id: the ids' shape, then that of a row.", "::mlir::Value", "getRows">,
+    InterfaceMethod<"The id of the result's first row; null: 0.", "::mlir::Value", "getOffset">,
+    InterfaceMethod<[{
+      True when no id comes that the whole table has no row for: whoever makes them has checked. Rows of padding
+      then get nothing.
+    }], "bool", "areIdsChecked", (ins), "", [{ return false; }]>,
   ];
 }
 

@@ -1,98 +1,13 @@
-//===- Scalars.cpp - arithmetic of a kernel's elements -------------------------------------------------===//
+//===- Scalars.cpp - single elements in registers and in memory ----------------------------------------===//
 #include "par/Conversion/Scalars.h"
-#include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace mlir::par;
-
-//===----------------------------------------------------------------------===//
-// Scalars
-//===----------------------------------------------------------------------===//
-
-Value Scalars::constantIndex(int64_t value) { return create<arith::ConstantIndexOp>(value); }
-
-Value Scalars::constant(Type type, double value) {
-  TypedAttr attribute = isa<FloatType>(type)
-                            ? TypedAttr(builder.getFloatAttr(type, value))
-                            : TypedAttr(builder.getIntegerAttr(type, static_cast<int64_t>(value)));
-  return create<arith::ConstantOp>(attribute);
-}
-
-Value Scalars::addIndex(Value a, int64_t b) {
-  return b == 0 ? a : create<arith::AddIOp>(a, constantIndex(b));
-}
-
-Value Scalars::neutral(ReduceKind kind, Type type) {
-  double infinity = std::numeric_limits<double>::infinity();
-  if (kind == ReduceKind::Sum)
-    return constant(type, 0);
-  if (isa<FloatType>(type))
-    return constant(type, kind == ReduceKind::Max ? -infinity : infinity);
-  unsigned width = type.getIntOrFloatBitWidth();
-  APInt extreme = kind == ReduceKind::Max ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width);
-  return create<arith::ConstantOp>(builder.getIntegerAttr(type, extreme));
-}
-
-Value Scalars::combine(ReduceKind kind, Value a, Value b) {
-  bool floating = isa<FloatType>(a.getType());
-  // Sums may be reordered, so that they become vectors.
-  auto flags = arith::FastMathFlagsAttr::get(builder.getContext(), arith::FastMathFlags::reassoc);
-  if (kind == ReduceKind::Sum) {
-    if (floating)
-      return create<arith::AddFOp>(a, b, flags);
-    return create<arith::AddIOp>(a, b);
-  }
-  // maxnum semantics vectorises; NaN in the data shows up in the sums that follow.
-  auto ordered = arith::FastMathFlagsAttr::get(builder.getContext(),
-                                               arith::FastMathFlags::reassoc | arith::FastMathFlags::nsz);
-  if (kind == ReduceKind::Max)
-    return floating ? create<arith::MaximumFOp>(a, b, ordered) : create<arith::MaxSIOp>(a, b);
-  return floating ? create<arith::MinimumFOp>(a, b, ordered) : create<arith::MinSIOp>(a, b);
-}
-
-//===----------------------------------------------------------------------===//
-// Random numbers
-//===----------------------------------------------------------------------===//
-
-Value Scalars::drawPhilox(ArrayRef<Value> counter, ArrayRef<Value> key) {
-  Type i32 = builder.getI32Type();
-  auto exclusiveOr = [&](Value a, Value b) { return create<arith::XOrIOp>(a, b); };
-  auto add = [&](Value a, Value b) { return create<arith::AddIOp>(a, b); };
-  Value c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0], k1 = key[1];
-  for (int round = 0; round < 10; ++round) {
-    auto product0 = builder.create<arith::MulUIExtendedOp>(loc, constant(i32, 0xD2511F53), c0);
-    auto product1 = builder.create<arith::MulUIExtendedOp>(loc, constant(i32, 0xCD9E8D57), c2);
-    Value next0 = exclusiveOr(exclusiveOr(product1.getHigh(), c1), k0);
-    Value next2 = exclusiveOr(exclusiveOr(product0.getHigh(), c3), k1);
-    c1 = product1.getLow();
-    c3 = product0.getLow();
-    c0 = next0;
-    c2 = next2;
-    k0 = add(k0, constant(i32, 0x9E3779B9));
-    k1 = add(k1, constant(i32, 0xBB67AE85));
-  }
-  return c0;
-}
-
-Value Scalars::isKept(Value drawn, double p) {
-  auto threshold = static_cast<uint32_t>(std::min(std::ceil(p * 4294967296.0), 4294967295.0));
-  return compare(arith::CmpIPredicate::uge, drawn, constant(builder.getI32Type(), threshold));
-}
-
-//===----------------------------------------------------------------------===//
-// Narrow floats
-//===----------------------------------------------------------------------===//
 
 MemRefType Scalars::getMemoryType(RankedTensorType tensor) {
   Type element = tensor.getElementType();
   return MemRefType::get(tensor.getShape(),
                          element.isBF16() ? IntegerType::get(tensor.getContext(), 16) : element);
-}
-
-Type Scalars::getHeldType(Value value) {
-  Type type = getElementTypeOrSelf(value);
-  return isNarrow(type) ? Float32Type::get(value.getContext()) : type;
 }
 
 Value Scalars::load(Type type, Value memory, ArrayRef<Value> index) {
@@ -116,17 +31,4 @@ void Scalars::store(Value element, Type type, Value memory, ArrayRef<Value> inde
     element = create<arith::TruncFOp>(type, element);
   }
   builder.create<memref::StoreOp>(loc, element, memory, index);
-}
-
-Value Scalars::round(Value value, Type type) {
-  Type f32 = builder.getF32Type();
-  if (!isNarrow(type)) {
-    if (value.getType() == type || !isa<FloatType>(type))
-      return value;
-    bool extends = value.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth();
-    return extends ? create<arith::ExtFOp>(type, value) : create<arith::TruncFOp>(type, value);
-  }
-  if (value.getType() != f32)
-    value = create<arith::TruncFOp>(f32, value);
-  return create<arith::ExtFOp>(f32, create<arith::TruncFOp>(type, value));
 }

@@ -10,7 +10,8 @@ using namespace mlir;
 using namespace mlir::par;
 
 bool KernelTask::usesCoords() const {
-  return llvm::any_of(getBlock(), [](Operation &op) { return isa<AxisIndexOp, AllSliceOp>(op); });
+  return llvm::any_of(getBlock().getOps<KernelOpInterface>(),
+                      [](KernelOpInterface op) { return op.usesCoordinates(); });
 }
 
 Launch par::describeElements(const KernelTask &task, StringRef plan) {

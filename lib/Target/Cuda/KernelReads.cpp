@@ -15,11 +15,9 @@ bool KernelReads::collect(Value value, const Symbols &symbols) {
 }
 
 bool KernelReads::collectOperation(Operation *op, const Symbols &symbols) {
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-    return (dense && dense.isSplat()) || refuse("reads a table of constants");
-  }
-  if (isa<IotaOp, AxisIndexOp>(op))
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return isSplatConstant(op) || refuse("reads a table of constants");
+  if (getOpClass(op) == OpClass::Index)
     return true;
   if (auto expand = dyn_cast<ExpandOp>(op))
     return collect(expand.getInput(), dropDims<int64_t>(symbols, expand.getDims()));
@@ -27,10 +25,12 @@ bool KernelReads::collectOperation(Operation *op, const Symbols &symbols) {
     return collect(transpose.getInput(), turnBack<int64_t>(symbols, transpose.getPermutation()));
   if (auto sum = dyn_cast<ReduceOp>(op))
     return collectSum(sum, symbols);
-  if (auto dropout = dyn_cast<DropoutOp>(op))
-    return collect(dropout.getInput(), symbols);
-  auto kernel = dyn_cast<KernelOpInterface>(op);
-  if (!kernel || kernel.getKernelKind() != KernelKind::Elementwise)
+  // What else it reads (keys, offsets) is the same for all elements.
+  if (getOpClass(op) == OpClass::Placed)
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      return getShape(operand) != getShape(op->getResult(0)) || collect(operand, symbols);
+    });
+  if (!isElementwise(op))
     return refuse(op->getName().getStringRef().str() + " in rows");
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     return collect(operand, getShape(operand).empty() ? Symbols() : symbols);

@@ -14,7 +14,10 @@ void HoistPlan::collect(Value value, Symbols symbols) {
   int64_t depth = 0;
   for (int64_t symbol : symbols)
     depth = std::max(depth, symbol + 1);
-  bool isConstant = op && isa<arith::ConstantOp, IotaOp>(op);
+  // A coordinate is read from memory.
+  auto kernel = dyn_cast_or_null<KernelOpInterface>(op);
+  bool isConstant = op && (op->hasTrait<OpTrait::ConstantLike>() ||
+                           (kernel && kernel.getOpClass() == OpClass::Index && !kernel.usesCoordinates()));
   if (depth + 1 < static_cast<int64_t>(byDepth.size()) && !isConstant)
     byDepth[depth].push_back({value, symbols});
 }
@@ -31,8 +34,7 @@ void HoistPlan::collectOperands(Operation *op, const Symbols &symbols) {
       source.push_back(llvm::is_contained(reduce.getDims(), dim) ? kInner : symbols[kept++]);
     return collect(reduce.getInput(), source);
   }
-  auto kernel = dyn_cast<KernelOpInterface>(op);
-  if (!kernel || kernel.getKernelKind() != KernelKind::Elementwise)
+  if (!isElementwise(op))
     return;
   for (Value operand : op->getOperands())
     collect(operand, getShape(operand).empty() ? Symbols() : symbols);

@@ -92,14 +92,17 @@ private:
     return success();
   }
 
+  static bool isSum(Operation *op) {
+    return getOpClass(op) == OpClass::Reduction || getOpClass(op) == OpClass::AddsRows;
+  }
+
   /// A concatenation is written part by part, so that no loop has to ask in which part it is; parts of one
   /// shape share a nest. Sums that accumulate into their memory are no parts: they need one of their own.
   void addPieces(Value value, Value memory, SmallVector<int64_t> offsets) {
     auto concat = value.getDefiningOp<ConcatOp>();
-    bool computed =
-        concat && llvm::all_of(concat.getInputs(), [](Value input) {
-          return input.getDefiningOp() && !isa<ReduceOp, EmbeddingBackwardOp>(input.getDefiningOp());
-        });
+    bool computed = concat && llvm::all_of(concat.getInputs(), [](Value input) {
+                      return input.getDefiningOp() && !isSum(input.getDefiningOp());
+                    });
     if (!computed) {
       outputs.push_back({value, memory, offsets, outputs.size()});
       return;
@@ -112,7 +115,7 @@ private:
 
   /// A value that is summed up in its memory, term by term.
   struct Accumulation {
-    Operation *op = nullptr; ///< a par.reduce over leading dimensions or a par.embedding_backward; null: none
+    Operation *op = nullptr; ///< a par.reduce over leading dimensions or one that adds rows; null: none
     Value initial;           ///< what the sum begins with; null: zero
   };
 
@@ -121,7 +124,7 @@ private:
     if (ScalarEvaluator::isNarrow(getElementTypeOrSelf(value)))
       return false;
     auto reduce = value.getDefiningOp<ReduceOp>();
-    return value.getDefiningOp<EmbeddingBackwardOp>() || (reduce && reduce.isOverLeading());
+    return (reduce && reduce.isOverLeading()) || ScatterSum::mayWrite(value);
   }
 
   static Accumulation findAccumulation(Value value) {
@@ -142,7 +145,7 @@ private:
     if (auto reduce = dyn_cast<ReduceOp>(sum.op))
       return LeadingSum(evaluator, loops, reduce, sum.initial, output.memory).write();
     updated.push_back(output.memory);
-    return ScatterSum(evaluator, loops, cast<EmbeddingBackwardOp>(sum.op), sum.initial, output.memory)
+    return ScatterSum(evaluator, loops, cast<AddsRowsOpInterface>(sum.op), sum.initial, output.memory)
         .write();
   }
 
@@ -169,7 +172,7 @@ private:
       return hoisted.empty();
     return llvm::none_of(hoisted, [](auto &each) {
       Operation *op = each.first.getDefiningOp();
-      return op && isa<ReduceOp, EinsumOp, EmbeddingBackwardOp>(op);
+      return op && (isSum(op) || getOpClass(op) == OpClass::Contraction);
     });
   }
 
@@ -287,9 +290,9 @@ private:
     SmallVector<Operation *> work(value.getUsers());
     while (!work.empty()) {
       Operation *op = work.pop_back_val();
-      if (isa<ReduceOp>(op))
+      if (getOpClass(op) == OpClass::Reduction)
         return true;
-      if (!isa<ExpandOp>(op) && visited.insert(op).second)
+      if (getOpClass(op) != OpClass::Repeats && visited.insert(op).second)
         llvm::append_range(work, op->getUsers());
     }
     return false;

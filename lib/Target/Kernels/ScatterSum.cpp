@@ -6,6 +6,10 @@
 using namespace mlir;
 using namespace mlir::par;
 
+bool ScatterSum::mayWrite(Value sum) {
+  return sum.getDefiningOp<AddsRowsOpInterface>() && getShape(sum).size() == 2;
+}
+
 LogicalResult ScatterSum::write() {
   if (failed(fill()))
     return failure();
@@ -99,7 +103,7 @@ LogicalResult ScatterSum::nest(ArrayRef<int64_t> sizes, Index &indices, Body bod
 }
 
 LogicalResult ScatterSum::addRow(ArrayRef<Value> index) {
-  FailureOr<EmbeddingRow> found = evaluator.findRow(op.getIds(), op.getOffset(), index, type.getDimSize(0));
+  FailureOr<TableRow> found = evaluator.findRow(op.getIds(), op.getOffset(), index, type.getDimSize(0));
   if (failed(found))
     return failure();
   auto conditional = builder.create<scf::IfOp>(evaluator.loc, found->isThere, /*withElseRegion=*/false);
@@ -109,12 +113,12 @@ LogicalResult ScatterSum::addRow(ArrayRef<Value> index) {
   LogicalResult result = loops.shareLoop(type.getDimSize(1), [&](Value column) -> LogicalResult {
     Index source(index);
     source.push_back(column);
-    FailureOr<Value> dy = evaluator.evaluate(op.getDy(), source);
-    if (failed(dy))
+    FailureOr<Value> added = evaluator.evaluate(op.getRows(), source);
+    if (failed(added))
       return failure();
     Index place{found->row, column};
     Value old = evaluator.create<memref::LoadOp>(memory, place);
-    Value sum = evaluator.combine(ReduceKind::Sum, old, evaluator.round(*dy, type.getElementType()));
+    Value sum = evaluator.combine(ReduceKind::Sum, old, evaluator.round(*added, type.getElementType()));
     builder.create<memref::StoreOp>(evaluator.loc, sum, memory, place);
     return success();
   });

@@ -13,14 +13,17 @@ Value isInMemory(ScalarEvaluator &evaluator, Value initial, Value memory);
 /// What a tensor is multiplied by to be `initial`; null where it is not made so.
 Value findFactor(ScalarEvaluator &evaluator, Value initial);
 
-/// Writes `initial` (null: zero) plus a par.embedding_backward to `memory`: the rows of dy are added to it in
+/// Writes `initial` (null: zero) plus the result of an op that adds rows to `memory`: they are added to it in
 /// the order of the ids. Parts share the columns.
 class ScatterSum {
 public:
-  ScatterSum(ScalarEvaluator &evaluator, KernelLoops &loops, EmbeddingBackwardOp op, Value initial,
+  ScatterSum(ScalarEvaluator &evaluator, KernelLoops &loops, AddsRowsOpInterface op, Value initial,
              Value memory)
       : evaluator(evaluator), loops(loops), builder(evaluator.builder), op(op), initial(initial),
-        memory(memory), type(op.getType()) {}
+        memory(memory), type(cast<RankedTensorType>(op->getResult(0).getType())) {}
+
+  /// True for sums of rows that are vectors (others are views of those by now).
+  static bool mayWrite(Value sum);
 
   LogicalResult write();
 
@@ -34,7 +37,7 @@ private:
   ScalarEvaluator &evaluator;
   KernelLoops &loops;
   OpBuilder &builder;
-  EmbeddingBackwardOp op;
+  AddsRowsOpInterface op;
   Value initial, memory;
   RankedTensorType type;
 };

@@ -6,25 +6,27 @@
 using namespace mlir;
 using namespace mlir::par;
 
+/// Coordinates are no part of it: they are read from elsewhere.
 bool par::readsInPlace(Operation &op) {
+  if (op.hasTrait<OpTrait::IsTerminator>())
+    return true;
   auto kernel = dyn_cast<KernelOpInterface>(op);
-  return isa<rank::YieldOp, arith::ConstantOp, ExpandOp, IotaOp, DropoutOp>(op) ||
-         (kernel && kernel.getKernelKind() == KernelKind::Elementwise);
+  switch (getOpClass(&op)) {
+  case OpClass::Elementwise:
+  case OpClass::Placed:
+  case OpClass::Index:
+  case OpClass::Repeats:
+    return !kernel.usesCoordinates();
+  default:
+    return false;
+  }
 }
 
 /// True if `step` elements side by side, the first of which has a number that `step` divides, are made of
 /// such.
 static bool keepsSteps(Operation &op, int64_t step) {
-  auto isWhole = [&](Value value) { return getShape(value).empty() || getShape(value).back() % step == 0; };
-  if (auto slice = dyn_cast<SliceOp>(op))
-    return slice.getOffsets().back() % step == 0 && isWhole(slice.getInput());
-  if (auto pad = dyn_cast<PadOp>(op))
-    return pad.getOffsets().back() % step == 0 && isWhole(pad.getInput());
-  if (auto transpose = dyn_cast<TransposeOp>(op))
-    return transpose.getPermutation().back() == static_cast<int64_t>(transpose.getPermutation().size()) - 1;
-  if (isa<ConcatOp, ReshapeOp, AllSliceOp>(op))
-    return llvm::all_of(op.getOperands(), isWhole) && isWhole(op.getResult(0));
-  return isa<EmbeddingOp, AxisIndexOp>(op) || readsInPlace(op);
+  auto kernel = dyn_cast<KernelOpInterface>(op);
+  return kernel ? kernel.keepsSteps(step) : op.hasTrait<OpTrait::IsTerminator>();
 }
 
 int64_t par::findWideStep(Block &block, int64_t size, int64_t bytes) {

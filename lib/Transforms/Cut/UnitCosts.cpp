@@ -36,7 +36,7 @@ private:
       if (auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee()))
         return countSaved(callee);
     int64_t bytes = 0;
-    if (!isCheapToRecompute(op) && !isa<ConstrainOp>(op))
+    if (!isCheapToRecompute(op) && getOpClass(op) != OpClass::Annotation)
       for (Value result : op->getResults())
         bytes += getLocalBytes(result);
     return bytes;

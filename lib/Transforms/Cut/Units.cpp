@@ -8,8 +8,8 @@ DenseSet<Value> par::collectReproducible(func::FuncOp function) {
   Block &body = function.front();
   DenseSet<Value> values(body.args_begin(), body.args_end());
   for (Operation &op : body.without_terminator()) {
-    // A constraint computes nothing.
-    bool isCheap = isCheapToRecompute(&op) || isa<ConstrainOp>(op);
+    // An annotation computes nothing.
+    bool isCheap = isCheapToRecompute(&op) || getOpClass(&op) == OpClass::Annotation;
     if (isCheap && llvm::all_of(op.getOperands(), [&](Value operand) { return values.contains(operand); }))
       values.insert(op.result_begin(), op.result_end());
   }

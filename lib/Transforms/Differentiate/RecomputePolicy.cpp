@@ -39,8 +39,8 @@ llvm::StringSet<> par::findLossLayers(ModuleOp module) {
   return last;
 }
 
-/// A pure op that is no call: what a callee saves is not to be had without running all of it.
-static bool mayRunAgain(Operation *op) { return isPure(op) && !isa<CallOp>(op); }
+/// No call: what a callee saves is not to be had without running all of it.
+static bool mayRunAgain(Operation *op) { return mayComputeAgain(op) && !isa<CallOp>(op); }
 
 /// True for products with parameters and lookups in them: sums over a factor with an operand that the
 /// backward pass has at no cost. Sums over values of the micro-batch alone are what attention is made of.
@@ -76,7 +76,10 @@ static bool mayRunUnderSelective(Operation *op, const DenseSet<Value> &free, con
 }
 
 /// Gives parts of its operand, or the same in another shape: products find them where the operand lies.
-static bool isView(Operation *op) { return isa<ReshapeOp, SliceOp, TransposeOp>(op); }
+static bool isView(Operation *op) {
+  OpClass opClass = getOpClass(op);
+  return opClass == OpClass::View || opClass == OpClass::Slices || opClass == OpClass::Permutes;
+}
 
 RerunTimes::RerunTimes(JointFunction &joint, const Target &target) : target(target) {
   for (Operation *reader : joint.getBackwardOps()) {

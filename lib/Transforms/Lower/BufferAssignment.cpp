@@ -19,8 +19,9 @@ static Value settle(Value value) {
 
 /// Through views, which share the buffer.
 static Value strip(Value value) {
-  while (auto reshape = value.getDefiningOp<ReshapeOp>())
-    value = reshape.getInput();
+  for (Operation *op = value.getDefiningOp(); op && getOpClass(op) == OpClass::View;
+       op = value.getDefiningOp())
+    value = op->getOperand(0);
   return value;
 }
 
@@ -35,7 +36,7 @@ static Value findReduced(Value value) {
 /// `reader` and all that reads the buffer through it stand before `op`.
 static bool isOver(Operation *reader, Operation *op) {
   return getEnd(reader)->isBeforeInBlock(op) &&
-         (!isa<ReshapeOp>(reader) ||
+         (getOpClass(reader) != OpClass::View ||
           llvm::all_of(reader->getUsers(), [&](Operation *user) { return isOver(user, op); }));
 }
 

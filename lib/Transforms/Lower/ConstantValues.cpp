@@ -43,16 +43,20 @@ bool Callers::isOverwritten(par::CallOp call, unsigned operand) const {
 
 /// Ops whose results depend on their operands and the rank alone, and can be made anywhere.
 static bool isCopied(Operation *op) {
-  // A dense constant is data.
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
-    return value && value.isSplat();
+  // A constant that is no splat is data.
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return isSplatConstant(op);
+  switch (getOpClass(op)) {
+  case OpClass::Elementwise:
+  case OpClass::Index:
+  case OpClass::View:
+  case OpClass::Joins:
+  case OpClass::Repeats:
+  case OpClass::Composite:
+    return mayComputeAgain(op);
+  default:
+    return false;
   }
-  if (isa<IotaOp, AxisIndexOp, ExpandOp, ReshapeOp, ConcatOp>(op))
-    return true;
-  auto kernel = dyn_cast<KernelOpInterface>(op);
-  return kernel && (kernel.getKernelKind() == KernelKind::Elementwise ||
-                    kernel.getKernelKind() == KernelKind::Composite);
 }
 
 bool ConstantValues::contains(Value value) const {

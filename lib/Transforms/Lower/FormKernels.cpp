@@ -33,7 +33,7 @@ public:
   /// A launch costs a device more than a call costs a processor, and so does a tensor that is read again.
   KernelFormer(func::FuncOp function, const Target &target)
       : block(function.front()), limits(target.limits), builder(function.getContext()),
-        groups(block, /*joinsDropout=*/target.hasDeviceProgram) {}
+        groups(block, /*joinsPlaced=*/target.hasDeviceProgram) {}
 
   void run() {
     removeDead();

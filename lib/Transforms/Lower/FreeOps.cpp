@@ -6,15 +6,12 @@ using namespace mlir;
 using namespace mlir::par;
 
 bool par::isFree(Operation *op) {
-  if (isa<arith::ConstantOp>(op)) {
-    // A dense constant is data: only splats are recomputed.
-    auto value = dyn_cast<DenseElementsAttr>(cast<arith::ConstantOp>(op).getValue());
-    return value && value.isSplat();
-  }
-  if (isa<IotaOp, AxisIndexOp, ExpandOp>(op))
+  // A constant that is no splat is data.
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return isSplatConstant(op);
+  OpClass opClass = getOpClass(op);
+  if (opClass == OpClass::Index || opClass == OpClass::Repeats)
     return true;
-  if (op->getNumResults() != 1 || cast<RankedTensorType>(op->getResult(0).getType()).getRank() != 0)
-    return false;
-  auto kernel = dyn_cast<KernelOpInterface>(op);
-  return kernel && kernel.getKernelKind() == KernelKind::Elementwise;
+  return opClass == OpClass::Elementwise && op->getNumResults() == 1 &&
+         cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0;
 }

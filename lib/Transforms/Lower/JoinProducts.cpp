@@ -127,7 +127,7 @@ private:
     for (Operation &op : block) {
       auto number = op.getAttrOfType<IntegerAttr>(ParDialect::kKernelAttr);
       SmallVector<Operation *> ops = number ? kernels[number.getInt()] : SmallVector<Operation *>{&op};
-      if (ops.front() != &op || isa<ReshapeOp, arith::ConstantOp>(op))
+      if (ops.front() != &op || getOpClass(&op) == OpClass::View || op.hasTrait<OpTrait::ConstantLike>())
         continue;
       Work work{ops, {}};
       for (Operation *member : ops)

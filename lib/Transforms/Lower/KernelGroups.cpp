@@ -7,21 +7,17 @@
 using namespace mlir;
 using namespace mlir::par;
 
-KernelKind mlir::par::getKernelKind(Operation *op) {
-  auto kernel = dyn_cast<KernelOpInterface>(op);
-  return kernel ? kernel.getKernelKind() : KernelKind::None;
-}
-
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//
 
 bool KernelGroups::isElementwise(Operation *op) const {
-  return getKernelKind(op) == KernelKind::Elementwise || (joinsDropout && isa<DropoutOp>(op));
+  OpClass opClass = getOpClass(op);
+  return opClass == OpClass::Elementwise || (joinsPlaced && opClass == OpClass::Placed);
 }
 
 std::optional<ArrayRef<int64_t>> KernelGroups::getShape(Operation *op) const {
-  if (!isElementwise(op) && getKernelKind(op) != KernelKind::Composite)
+  if (!isElementwise(op) && getOpClass(op) != OpClass::Composite)
     return std::nullopt;
   return cast<RankedTensorType>(op->getResult(0).getType()).getShape();
 }

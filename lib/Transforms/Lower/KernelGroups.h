@@ -8,17 +8,14 @@
 
 namespace mlir::par {
 
-/// What kind of kernel computes an op.
-KernelKind getKernelKind(Operation *op);
-
 /// Groups of ops of one block, as they grow. A *unit* is what runs as one: a group with the clones that
 /// belong to its ops, or an op alone. Units must stay free of cycles: whether two may become one is asked
 /// before each merge (`isBetween`).
 class KernelGroups {
 public:
-  /// `joinsDropout`: dropout is taken for elementwise, as it is but for the place of an element, which it
-  /// needs.
-  explicit KernelGroups(Block &block, bool joinsDropout = false) : block(block), joinsDropout(joinsDropout) {}
+  /// `joinsPlaced`: ops that need an element's place, as dropout does, are taken for elementwise, as they are
+  /// but for that.
+  explicit KernelGroups(Block &block, bool joinsPlaced = false) : block(block), joinsPlaced(joinsPlaced) {}
 
   /// A new group; its number.
   int64_t create(ArrayRef<Operation *> ops);
@@ -73,7 +70,7 @@ private:
   bool reaches(Operation *source, Operation *target) const;
 
   Block &block;
-  bool joinsDropout;
+  bool joinsPlaced;
   SmallVector<Group> groups;
   mutable SmallVector<int64_t> parents;          ///< of a merged group: the one that it became part of
   llvm::MapVector<Operation *, int64_t> numbers; ///< of ops, when they were added

@@ -75,7 +75,7 @@ private:
   /// moved or waited for.
   int64_t number(Value value) {
     while (Operation *op = value.getDefiningOp()) {
-      if (isa<ReshapeOp, TransferOp>(op))
+      if (getOpClass(op) == OpClass::View || isa<TransferOp>(op))
         value = op->getOperand(0);
       else if (isa<par::WaitOp>(op))
         value = op->getOperand(cast<OpResult>(value).getResultNumber());
@@ -263,8 +263,11 @@ private:
 
   /// What a collective has brought, in another order of dimensions or without padding.
   static bool movesReceived(const Work &work) {
-    return llvm::all_of(work.ops, [](Operation *op) { return isa<TransposeOp, SliceOp, PadOp>(op); }) &&
-           llvm::all_of(work.ins, [](Value in) {
+    auto isMove = [](Operation *op) {
+      OpClass opClass = getOpClass(op);
+      return opClass == OpClass::Permutes || opClass == OpClass::Slices || opClass == OpClass::Pads;
+    };
+    return llvm::all_of(work.ops, isMove) && llvm::all_of(work.ins, [](Value in) {
              Operation *producer = in.getDefiningOp();
              return producer && isa<CollectiveOpInterface, par::WaitOp>(producer);
            });

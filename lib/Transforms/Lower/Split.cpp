@@ -19,9 +19,7 @@ Split::Split(EinsumOp producer, int64_t first, int64_t count, int64_t limit)
   dims[producer.getResult()] = first;
   ops.insert(producer);
   for (Operation &op : block) {
-    auto kernel = dyn_cast<KernelOpInterface>(op);
-    bool isElementwise = kernel && kernel.getKernelKind() == KernelKind::Elementwise;
-    if (isMadeOfNothing(&op) || (isElementwise && llvm::all_of(op.getOperands(), [&](Value operand) {
+    if (isMadeOfNothing(&op) || (isElementwise(&op) && llvm::all_of(op.getOperands(), [&](Value operand) {
                                    return fixed.contains(operand.getDefiningOp());
                                  })))
       fixed.insert(&op);
@@ -96,7 +94,8 @@ bool Split::mark(Operation *op) {
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     return markAllReduce(reduce);
   // Their elements are numbered or compared by place, which parts would begin again.
-  if (isa<DropoutOp, par::AttentionOp, AttentionBackwardOp, IotaOp>(op))
+  OpClass opClass = getOpClass(op);
+  if (opClass == OpClass::Placed || opClass == OpClass::Library || opClass == OpClass::Index)
     return false;
   auto rules = dyn_cast<ShardingRuleOpInterface>(op);
   if (!rules)

@@ -4,23 +4,27 @@
 using namespace mlir;
 using namespace mlir::par;
 
-static KernelKind getKind(Operation *op) {
-  auto kernel = dyn_cast<KernelOpInterface>(op);
-  return kernel ? kernel.getKernelKind() : KernelKind::None;
-}
-
 bool par::isCompute(Operation *op) {
   if (isa<par::CallOp>(op))
     return true;
-  KernelKind kind = getKind(op);
+  KernelKind kind = getKernelKind(op);
   return kind == KernelKind::Gemm || kind == KernelKind::Attention || kind == KernelKind::Composite;
 }
 
 /// An element for an element, or the same elements elsewhere: what surrounds collectives (transposes,
 /// padding, casts) and adds gradients to sums.
 static bool isCheap(Operation *op) {
-  return isa<ReshapeOp, TransposeOp, SliceOp, PadOp, ExpandOp, AllSliceOp>(op) ||
-         getKind(op) == KernelKind::Elementwise;
+  switch (getOpClass(op)) {
+  case OpClass::Elementwise:
+  case OpClass::View:
+  case OpClass::Permutes:
+  case OpClass::Slices:
+  case OpClass::Pads:
+  case OpClass::Repeats:
+    return true;
+  default:
+    return false;
+  }
 }
 
 Movable::Movable(Block &block) {

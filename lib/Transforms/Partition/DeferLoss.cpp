@@ -276,7 +276,9 @@ private:
 
   /// An op that brings a parameter from where it is stored to where it is used.
   static bool isGather(Operation *op) {
-    return op->getNumOperands() == 1 && isa<AllGatherOp, AllSliceOp, TransposeOp, ReshapeOp, SliceOp>(op);
+    OpClass opClass = getOpClass(op);
+    return op->getNumOperands() == 1 && (isa<AllGatherOp>(op) || opClass == OpClass::View ||
+                                         opClass == OpClass::Permutes || opClass == OpClass::Slices);
   }
 
   /// A parameter that the forward function gathered. Kept for the backward pass it would exist whole in

@@ -49,10 +49,11 @@ bool ZeroPadding::givesZero(Operation *op, RuleAttr rule, int64_t factor) const 
 }
 
 /// Rows of a table to which no id adds anything. A graph's ids may be any, and shards are masked as if they
-/// were; to mask rows that are longer for speed would cost more than they bring. The runtime refuses tokens
-/// that the vocabulary does not have, so that ids name no row of padding.
+/// were; to mask rows that are longer for speed would cost more than they bring, and ids that are checked
+/// name none of them.
 bool ZeroPadding::isNeverNamed(Operation *op, OpResult result, unsigned dim) const {
-  return isa<EmbeddingBackwardOp>(op) && dim == 0 && sizes.hasLongRows(result, dim);
+  auto adds = dyn_cast<AddsRowsOpInterface>(op);
+  return adds && adds.areIdsChecked() && dim == 0 && sizes.hasLongRows(result, dim);
 }
 
 bool ZeroPadding::visitRule(Operation *op, RuleAttr rule) {

@@ -99,7 +99,7 @@ private:
         .Case<PadOp>([&](auto op) { joinBox(op.getInput(), op.getResult(), op.getOffsets()); })
         .Case<AllSliceOp>([&](auto op) { joinAll(op.getResult(), op.getInput()); })
         .Case<EmbeddingOp>([&](auto op) { joinRows(op.getIds(), op.getResult(), op.getTable()); })
-        .Case<EmbeddingBackwardOp>([&](auto op) { joinRows(op.getIds(), op.getDy(), op.getResult()); })
+        .Case<AddsRowsOpInterface>([&](auto op) { joinRows(op.getIds(), op.getRows(), op->getResult(0)); })
         .Case<ConcatOp>([&](auto op) {
           for (Value input : op.getInputs())
             joinAll(input, op.getResult());
@@ -152,7 +152,7 @@ private:
         .Case<SliceOp>([&](auto op) { op.setOffsets(cutAll(op.getInput(), op.getOffsets())); })
         .Case<PadOp>([&](auto op) { op.setOffsets(cutAll(op.getResult(), op.getOffsets())); })
         .Case<EmbeddingOp>([&](auto op) { cutFirst(op.getOffset(), op.getTable()); })
-        .Case<EmbeddingBackwardOp>([&](auto op) { cutFirst(op.getOffset(), op.getResult()); })
+        .Case<AddsRowsOpInterface>([&](auto op) { cutFirst(op.getOffset(), op->getResult(0)); })
         .Case<arith::ConstantOp>([&](auto op) {
           if (auto dense = dyn_cast<DenseElementsAttr>(op.getValue()); dense && dense.isSplat())
             op.setValueAttr(DenseElementsAttr::get(types.lookup(op.getResult()),

@@ -66,7 +66,7 @@ void checkElementwise(const KernelCase &one) {
 /// the kernel does something else.
 bool checkInPlace(KernelCase &one, const KernelProgram &program) {
   auto sum = cast<rank::YieldOp>(one.work.getBody().front().getTerminator()).getValues()[0].getDefiningOp();
-  auto isScatter = [](Value value) { return value.getDefiningOp<EmbeddingBackwardOp>(); };
+  auto isScatter = [](Value value) { return value.getDefiningOp<AddsRowsOpInterface>(); };
   if (!sum || !isa<arith::AddFOp>(sum) || llvm::none_of(sum->getOperands(), isScatter))
     return false;
   size_t table = 0;

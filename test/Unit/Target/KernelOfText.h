@@ -22,8 +22,9 @@ struct KernelText {
 /// A program that is one kernel.
 class KernelOfText {
 public:
-  explicit KernelOfText(const KernelText &text, bool isAligned = true)
-      : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+  explicit KernelOfText(const KernelText &text, bool isAligned = true,
+                        const DialectRegistry &registry = makeRegistry())
+      : context(registry, MLIRContext::Threading::DISABLED) {
     context.loadAllAvailableDialects();
     module = parseSourceString<ModuleOp>(print(text, isAligned), &context);
     if (!module)

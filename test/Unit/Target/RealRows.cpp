@@ -35,8 +35,8 @@ static void drawSpecial(KernelCase &one, ModuleOp module, std::mt19937 &random) 
   };
   for (auto op : block.getOps<EmbeddingOp>())
     draw(op.getIds(), op.getTable());
-  for (auto op : block.getOps<EmbeddingBackwardOp>())
-    draw(op.getIds(), op.getResult());
+  for (auto op : block.getOps<AddsRowsOpInterface>())
+    draw(op.getIds(), op->getResult(0));
 }
 
 namespace {

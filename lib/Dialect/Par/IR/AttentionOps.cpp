@@ -307,8 +307,8 @@ LogicalResult AttentionBackwardOp::interpret(ArrayRef<Tensor> operands, MutableA
 // Code and cost
 //===----------------------------------------------------------------------===//
 
-KernelKind AttentionOp::getKernelKind() { return KernelKind::Attention; }
-KernelKind AttentionBackwardOp::getKernelKind() { return KernelKind::Attention; }
+OpClass AttentionOp::getOpClass() { return OpClass::Library; }
+OpClass AttentionBackwardOp::getOpClass() { return OpClass::Library; }
 
 /// Pairs of a row of q and a row of k that see each other, for rows of q spread evenly over those of k (which
 /// holds for the whole sequence and, on average over the ranks, for its shards): of n² pairs a causal mask

@@ -1,5 +1,6 @@
 //===- CollectiveSemantics.cpp - exchange of data between ranks: meaning and cost -----------------------===//
 #include "par/Dialect/Par/IR/Sizes.h"
+#include "par/Interfaces/ElementBuilder.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -73,7 +74,7 @@ static void forEachResult(GroupResults results, llvm::function_ref<void(int64_t,
 
 SmallVector<StringRef> AllReduceOp::getCollectiveAxes() { return getNames(getAxes()); }
 StringRef AllReduceOp::getCollectiveKind() { return "all_reduce"; }
-KernelKind AllReduceOp::getKernelKind() { return KernelKind::Collective; }
+OpClass AllReduceOp::getOpClass() { return OpClass::Collective; }
 double AllReduceOp::getWireBytes(int64_t n) { return 2 * ringBytes(getBytes(getOperandTypes()), n); }
 
 LogicalResult AllReduceOp::interpretGroup(GroupOperands operands, GroupResults results) {
@@ -87,7 +88,7 @@ LogicalResult AllReduceOp::interpretGroup(GroupOperands operands, GroupResults r
 
 SmallVector<StringRef> ReduceScatterOp::getCollectiveAxes() { return getNames(getAxes()); }
 StringRef ReduceScatterOp::getCollectiveKind() { return "reduce_scatter"; }
-KernelKind ReduceScatterOp::getKernelKind() { return KernelKind::Collective; }
+OpClass ReduceScatterOp::getOpClass() { return OpClass::Collective; }
 double ReduceScatterOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getOperandTypes()), n); }
 
 LogicalResult ReduceScatterOp::interpretGroup(GroupOperands operands, GroupResults results) {
@@ -101,7 +102,7 @@ LogicalResult ReduceScatterOp::interpretGroup(GroupOperands operands, GroupResul
 
 SmallVector<StringRef> ReduceToOp::getCollectiveAxes() { return getNames(getAxes()); }
 StringRef ReduceToOp::getCollectiveKind() { return "reduce_to"; }
-KernelKind ReduceToOp::getKernelKind() { return KernelKind::Collective; }
+OpClass ReduceToOp::getOpClass() { return OpClass::Collective; }
 double ReduceToOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getOperandTypes()), n); }
 
 LogicalResult ReduceToOp::interpretGroup(GroupOperands operands, GroupResults results) {
@@ -118,7 +119,7 @@ LogicalResult ReduceToOp::interpretGroup(GroupOperands operands, GroupResults re
 
 SmallVector<StringRef> AllGatherOp::getCollectiveAxes() { return getNames(getAxes()); }
 StringRef AllGatherOp::getCollectiveKind() { return "all_gather"; }
-KernelKind AllGatherOp::getKernelKind() { return KernelKind::Collective; }
+OpClass AllGatherOp::getOpClass() { return OpClass::Collective; }
 double AllGatherOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getResultTypes()), n); }
 
 LogicalResult AllGatherOp::interpretGroup(GroupOperands operands, GroupResults results) {
@@ -130,7 +131,7 @@ LogicalResult AllGatherOp::interpretGroup(GroupOperands operands, GroupResults r
 
 SmallVector<StringRef> GatherOp::getCollectiveAxes() { return getNames(getAxes()); }
 StringRef GatherOp::getCollectiveKind() { return "gather"; }
-KernelKind GatherOp::getKernelKind() { return KernelKind::Collective; }
+OpClass GatherOp::getOpClass() { return OpClass::Collective; }
 double GatherOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getResultTypes()), n); }
 
 LogicalResult GatherOp::interpretGroup(GroupOperands operands, GroupResults results) {
@@ -148,7 +149,7 @@ LogicalResult GatherOp::interpretGroup(GroupOperands operands, GroupResults resu
 
 SmallVector<StringRef> ScatterOp::getCollectiveAxes() { return getNames(getAxes()); }
 StringRef ScatterOp::getCollectiveKind() { return "scatter"; }
-KernelKind ScatterOp::getKernelKind() { return KernelKind::Collective; }
+OpClass ScatterOp::getOpClass() { return OpClass::Collective; }
 double ScatterOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getOperandTypes()), n); }
 
 LogicalResult ScatterOp::interpretGroup(GroupOperands operands, GroupResults results) {
@@ -160,7 +161,7 @@ LogicalResult ScatterOp::interpretGroup(GroupOperands operands, GroupResults res
 
 SmallVector<StringRef> CollectiveBroadcastOp::getCollectiveAxes() { return getNames(getAxes()); }
 StringRef CollectiveBroadcastOp::getCollectiveKind() { return "collective_broadcast"; }
-KernelKind CollectiveBroadcastOp::getKernelKind() { return KernelKind::Collective; }
+OpClass CollectiveBroadcastOp::getOpClass() { return OpClass::Collective; }
 double CollectiveBroadcastOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getOperandTypes()), n); }
 
 LogicalResult CollectiveBroadcastOp::interpretGroup(GroupOperands operands, GroupResults results) {
@@ -172,7 +173,7 @@ LogicalResult CollectiveBroadcastOp::interpretGroup(GroupOperands operands, Grou
 
 SmallVector<StringRef> PermuteOp::getCollectiveAxes() { return getNames(getAxes()); }
 StringRef PermuteOp::getCollectiveKind() { return "permute"; }
-KernelKind PermuteOp::getKernelKind() { return KernelKind::Collective; }
+OpClass PermuteOp::getOpClass() { return OpClass::Collective; }
 double PermuteOp::getWireBytes(int64_t) { return getBytes(getOperandTypes()); }
 
 LogicalResult PermuteOp::interpretGroup(GroupOperands operands, GroupResults results) {
@@ -185,7 +186,7 @@ LogicalResult PermuteOp::interpretGroup(GroupOperands operands, GroupResults res
 
 SmallVector<StringRef> AllToAllOp::getCollectiveAxes() { return getNames(getAxes()); }
 StringRef AllToAllOp::getCollectiveKind() { return "all_to_all"; }
-KernelKind AllToAllOp::getKernelKind() { return KernelKind::Collective; }
+OpClass AllToAllOp::getOpClass() { return OpClass::Collective; }
 double AllToAllOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getOperandTypes()), n); }
 
 LogicalResult AllToAllOp::interpretGroup(GroupOperands operands, GroupResults results) {
@@ -217,7 +218,27 @@ LogicalResult AllSliceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<T
   return success();
 }
 
-KernelKind AllSliceOp::getKernelKind() { return KernelKind::Primitive; }
+OpClass AllSliceOp::getOpClass() { return OpClass::Slices; }
+
+bool AllSliceOp::usesCoordinates() { return true; }
+
+bool AllSliceOp::keepsSteps(int64_t step) {
+  return getShape(getInput()).back() % step == 0 && getShape(getResult()).back() % step == 0;
+}
+
+FailureOr<Value> AllSliceOp::emitElement(ElementBuilder &b, ArrayRef<Value> index) {
+  int64_t dim = getDim(), local = getShape(getResult())[dim];
+  Value coordinate = b.constantIndex(0);
+  MeshAttr mesh = getMesh(*this);
+  for (StringRef axis : getAxes().getAsValueRange<StringAttr>()) {
+    coordinate = b.create<arith::MulIOp>(coordinate, b.constantIndex(mesh.getSize(axis)));
+    coordinate = b.create<arith::AddIOp>(coordinate, b.toIndex(b.getCoordinate(axis)));
+  }
+  Index source(index);
+  Value start = b.create<arith::MulIOp>(coordinate, b.constantIndex(local));
+  source[dim] = b.create<arith::AddIOp>(index[dim], start);
+  return b.evaluate(getInput(), source);
+}
 
 /// What is started has its values at once here: nobody but the wait may see them.
 LogicalResult WaitOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,

@@ -150,7 +150,7 @@ double CrossEntropyOp::getFlops() { return countLogits(getLogits(), 4); }
 double CrossEntropyShardOp::getFlops() { return countLogits(getLogits(), 4); }
 double CrossEntropyBackwardOp::getFlops() { return countLogits(getLogits(), 4); }
 
-KernelKind CrossEntropyOp::getKernelKind() { return KernelKind::Composite; }
+OpClass CrossEntropyOp::getOpClass() { return OpClass::Composite; }
 
 /// Numbers of the classes held here: offset + index along the last dimension.
 static Value buildClassNumbers(OpBuilder &builder, Location loc, RankedTensorType logits, Value offset) {
@@ -240,7 +240,7 @@ LogicalResult CrossEntropyShardOp::interpret(ArrayRef<Tensor> operands, MutableA
   return success();
 }
 
-KernelKind CrossEntropyShardOp::getKernelKind() { return KernelKind::Composite; }
+OpClass CrossEntropyShardOp::getOpClass() { return OpClass::Composite; }
 
 FailureOr<SmallVector<Value>> CrossEntropyShardOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
@@ -301,7 +301,7 @@ LogicalResult CrossEntropyBackwardOp::interpret(ArrayRef<Tensor> operands, Mutab
   return success();
 }
 
-KernelKind CrossEntropyBackwardOp::getKernelKind() { return KernelKind::Composite; }
+OpClass CrossEntropyBackwardOp::getOpClass() { return OpClass::Composite; }
 
 bool CrossEntropyBackwardOp::readsInPlace(unsigned operand) { return hasFactorsOfResult(*this, operand); }
 

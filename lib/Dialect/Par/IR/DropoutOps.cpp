@@ -2,6 +2,7 @@
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
+#include "par/Interfaces/ElementBuilder.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -71,8 +72,6 @@ LogicalResult DropoutOp::differentiate(OpBuilder &builder, ValueRange cotangents
   return success();
 }
 
-bool DropoutOp::isCheapToRecompute() { return true; }
-
 LogicalResult DropoutOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                    InterpreterContext &) {
   auto word = [](double value) { return static_cast<uint32_t>(static_cast<int64_t>(value)); };
@@ -94,4 +93,40 @@ LogicalResult DropoutOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Te
   return success();
 }
 
-KernelKind DropoutOp::getKernelKind() { return KernelKind::Primitive; }
+OpClass DropoutOp::getOpClass() { return OpClass::Placed; }
+
+FailureOr<Value> DropoutOp::emitElement(ElementBuilder &b, ArrayRef<Value> index) {
+  Type i32 = b.builder.getI32Type(), i64 = b.builder.getI64Type();
+  auto at = [&](Value vector, int64_t position) {
+    return b.evaluate(vector, Index{b.constantIndex(position)});
+  };
+  auto narrow = [&](Value value) {
+    return value.getType() == i32 ? value : b.create<arith::TruncIOp>(i32, value);
+  };
+  FailureOr<Value> x = b.evaluate(getInput(), index), site = b.evaluate(getSite(), {}),
+                   row = b.evaluate(getRow(), {});
+  FailureOr<Value> key0 = at(getKey(), 0), key1 = at(getKey(), 1);
+  if (failed(x) || failed(site) || failed(row) || failed(key0) || failed(key1))
+    return failure();
+  Value element = b.constant(i64, 0), rowInStep;
+  for (auto [dim, each] : llvm::enumerate(index)) {
+    FailureOr<Value> offset = at(getOffsets(), dim);
+    if (failed(offset))
+      return failure();
+    Value wide = offset->getType() == i64 ? *offset : b.create<arith::ExtSIOp>(i64, *offset);
+    Value position = b.create<arith::AddIOp>(b.create<arith::IndexCastOp>(i64, each), wide);
+    if (dim == 0) {
+      rowInStep = b.create<arith::AddIOp>(*row, narrow(position));
+      continue;
+    }
+    Value scaled = b.create<arith::MulIOp>(position, b.constant(i64, static_cast<double>(getStrides()[dim])));
+    element = b.create<arith::AddIOp>(element, scaled);
+  }
+  Value high = b.create<arith::ShRUIOp>(element, b.constant(i64, 32));
+  Value drawn =
+      b.drawPhilox({narrow(element), narrow(high), rowInStep, *site}, {narrow(*key0), narrow(*key1)});
+  double p = getP().convertToDouble();
+  Value keep = b.isKept(drawn, p);
+  Value scaled = b.create<arith::MulFOp>(*x, b.constant(x->getType(), 1.0 / (1.0 - p)));
+  return b.select(keep, b.round(scaled, getElementTypeOrSelf(getResult())), b.constant(x->getType(), 0));
+}

@@ -3,6 +3,7 @@
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
+#include "par/Interfaces/ElementBuilder.h"
 #include <numeric>
 
 using namespace mlir;
@@ -114,6 +115,45 @@ double EinsumOp::getFlops() {
   for (char letter : collectLetters(*this))
     product *= static_cast<double>(getLetterSize(letter));
   return product;
+}
+
+OpClass EinsumOp::getOpClass() { return OpClass::Contraction; }
+
+FailureOr<Value> EinsumOp::emitElement(ElementBuilder &b, ArrayRef<Value> index) {
+  llvm::SmallDenseMap<char, Value> position;
+  for (auto [letter, each] : llvm::zip(getResultLetters(), index))
+    position[letter] = each;
+  std::string summed;
+  SmallVector<int64_t> sizes;
+  for (StringRef letters : getOperandLetters())
+    for (char letter : letters)
+      if (!getResultLetters().contains(letter) && summed.find(letter) == std::string::npos) {
+        summed += letter;
+        sizes.push_back(getLetterSize(letter));
+      }
+  // Products and sums have the widest of the types, at least f32.
+  Type type = ElementBuilder::getHeldType(getResult());
+  if (Type operands = ElementBuilder::getHeldType(getInputs()[0]);
+      operands.getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth())
+    type = operands;
+  auto product = [&](ArrayRef<Value> inner) -> FailureOr<Value> {
+    for (auto [letter, each] : llvm::zip(summed, inner))
+      position[letter] = each;
+    Value result;
+    for (auto [letters, input] : llvm::zip(getOperandLetters(), getInputs())) {
+      Index source;
+      for (char letter : letters)
+        source.push_back(position[letter]);
+      FailureOr<Value> element = b.evaluate(input, source);
+      if (failed(element))
+        return failure();
+      Value wide = b.round(*element, type);
+      result = result ? b.create<arith::MulFOp>(result, wide) : wide;
+    }
+    return result;
+  };
+  FailureOr<Value> result = sizes.empty() ? product({}) : b.reduce(sizes, type, ReduceKind::Sum, product);
+  return failed(result) ? result : b.round(*result, getElementTypeOrSelf(getResult()));
 }
 
 /// What the runtime does not multiply is a generated loop.

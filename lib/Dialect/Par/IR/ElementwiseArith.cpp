@@ -58,7 +58,7 @@ struct DivF : Elementwise {
   }
 };
 
-struct NegF : Elementwise {
+struct NegF : ExactElementwise {
   static constexpr bool zeroToZero = true;
   static Sets linearSets() { return {{0}}; }
   static double evaluate(arith::NegFOp, ArrayRef<double> x) { return -x[0]; }
@@ -70,7 +70,7 @@ struct NegF : Elementwise {
 /// Maximum and minimum: the cotangent goes to the operand that was chosen, the second one in a tie. There
 /// constants stand, so that the derivative of max(x, 0) is 0 at 0, as everywhere that networks are trained.
 template <typename Op, bool kMaximum>
-struct Extremum : Elementwise {
+struct Extremum : ExactElementwise {
   static constexpr bool zeroToZero = true;
   static double evaluate(Op, ArrayRef<double> x) {
     if (std::isnan(x[0]) || std::isnan(x[1]))
@@ -92,7 +92,7 @@ struct CmpF : Elementwise {
   }
 };
 
-struct Select : Elementwise {
+struct Select : ExactElementwise {
   static constexpr bool zeroToZero = true;
   static Sets linearSets() { return {{1, 2}}; }
   static double evaluate(arith::SelectOp, ArrayRef<double> x) { return x[0] != 0 ? x[1] : x[2]; }
@@ -108,6 +108,11 @@ struct Select : Elementwise {
 /// Widening and narrowing of floats: the derivative converts back.
 template <typename Op, typename Back>
 struct ConvertF : Elementwise {
+  /// How elements are held differs from their types.
+  static FailureOr<Value> emit(Operation *op, ElementBuilder &builder, ArrayRef<Value> index) {
+    FailureOr<Value> element = builder.evaluate(op->getOperand(0), index);
+    return failed(element) ? element : builder.round(*element, getElementTypeOrSelf(op->getResult(0)));
+  }
   static constexpr bool zeroToZero = true;
   static Sets linearSets() { return {{0}}; }
   /// The type of the result rounds: see Interpreter.
@@ -245,13 +250,23 @@ struct ConstantGradient : DifferentiableOpInterface::ExternalModel<ConstantGradi
                               SmallVectorImpl<Value> &) const {
     return success();
   }
-  bool isCheapToRecompute(Operation *) const { return true; }
 };
 struct ConstantCost : CostOpInterface::ExternalModel<ConstantCost, arith::ConstantOp> {
   double getFlops(Operation *) const { return 0; }
 };
 struct ConstantKernel : KernelOpInterface::ExternalModel<ConstantKernel, arith::ConstantOp> {
-  KernelKind getKernelKind(Operation *) const { return KernelKind::Elementwise; }
+  OpClass getOpClass(Operation *) const { return OpClass::Elementwise; }
+  FailureOr<Value> emitElement(Operation *op, ElementBuilder &builder, ArrayRef<Value> index) const {
+    auto value = dyn_cast<DenseElementsAttr>(cast<arith::ConstantOp>(op).getValue());
+    if (!value)
+      return op->emitOpError("kernel generation: only dense constants can be generated");
+    if (!value.isSplat())
+      return builder.readData(op->getResult(0), value, index);
+    auto splat = value.getSplatValue<TypedAttr>();
+    if (ElementBuilder::isNarrow(splat.getType()))
+      return builder.constant(builder.builder.getF32Type(), cast<FloatAttr>(splat).getValueAsDouble());
+    return builder.create<arith::ConstantOp>(splat);
+  }
 };
 } // namespace
 

@@ -4,11 +4,12 @@
 
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
+#include "par/Interfaces/ElementBuilder.h"
 
 namespace mlir::par {
 
 /// What every elementwise op has in common. `Derived` gives `linearSets()`, `zeroToZero`, `evaluate(op,
-/// scalars)` and `derive(builder, op, dy, operand)`.
+/// scalars)`, `derive(builder, op, dy, operand)` and `emit(op, builder, index)`.
 template <typename Derived, typename Op>
 struct ElementwiseRule : ShardingRuleOpInterface::ExternalModel<ElementwiseRule<Derived, Op>, Op> {
   RuleAttr getShardingRule(Operation *op) const { return RuleBuilder::pointwise(op, Derived::linearSets()); }
@@ -40,7 +41,6 @@ struct ElementwiseGradient : DifferentiableOpInterface::ExternalModel<Elementwis
         operandCotangents[number] = Derived::derive(builder, cast<Op>(op), cotangents[0], number);
     return success();
   }
-  bool isCheapToRecompute(Operation *) const { return true; }
 };
 
 template <typename Derived, typename Op>
@@ -48,7 +48,10 @@ struct ElementwiseCost : CostOpInterface::ExternalModel<ElementwiseCost<Derived,
 
 template <typename Derived, typename Op>
 struct ElementwiseKernel : KernelOpInterface::ExternalModel<ElementwiseKernel<Derived, Op>, Op> {
-  KernelKind getKernelKind(Operation *) const { return KernelKind::Elementwise; }
+  OpClass getOpClass(Operation *) const { return OpClass::Elementwise; }
+  FailureOr<Value> emitElement(Operation *op, ElementBuilder &builder, ArrayRef<Value> index) const {
+    return Derived::emit(op, builder, index);
+  }
 };
 
 /// Attaches all five interfaces of one op.
@@ -59,11 +62,22 @@ void attachElementwise(MLIRContext *context) {
                                ElementwiseKernel<Derived, Op>>(*context);
 }
 
-/// Base of the descriptions below: not linear, zero does not stay zero, no derivative.
+/// Base of the descriptions below: not linear, zero does not stay zero, no derivative, and an element is the
+/// op on elements, rounded.
 struct Elementwise {
+  static FailureOr<Value> emit(Operation *op, ElementBuilder &builder, ArrayRef<Value> index) {
+    return emitElementwise(op, builder, index);
+  }
   static constexpr bool zeroToZero = false;
   static SmallVector<SmallVector<int64_t>> linearSets() { return {}; }
   static Value derive(OpBuilder &, Operation *, Value, unsigned) { return nullptr; }
+};
+
+/// Of what chooses or changes a sign alone: that gives a number of the type already.
+struct ExactElementwise : Elementwise {
+  static FailureOr<Value> emit(Operation *op, ElementBuilder &builder, ArrayRef<Value> index) {
+    return emitElementwise(op, builder, index, /*isExact=*/true);
+  }
 };
 
 void registerArithModels(DialectRegistry &registry);

@@ -24,8 +24,6 @@ LogicalResult SigmoidOp::differentiate(OpBuilder &builder, ValueRange cotangents
   return success();
 }
 
-bool SigmoidOp::isCheapToRecompute() { return true; }
-
 LogicalResult SigmoidOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                    InterpreterContext &) {
   for (auto [x, y] : llvm::zip(operands[0].values, results[0].values))
@@ -33,7 +31,7 @@ LogicalResult SigmoidOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Te
   return success();
 }
 
-KernelKind SigmoidOp::getKernelKind() { return KernelKind::Elementwise; }
+OpClass SigmoidOp::getOpClass() { return OpClass::Elementwise; }
 
 /// Those of its parts: a negation, an exponential, a sum and a quotient.
 double SigmoidOp::getFlops() { return 4.0 * countResultElements(*this); }

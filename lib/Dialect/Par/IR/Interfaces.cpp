@@ -1,5 +1,7 @@
 //===- Interfaces.cpp - defaults of par's interfaces ----------------------------------------------------===//
+#include "mlir/IR/Matchers.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Interfaces/ElementBuilder.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -13,12 +15,17 @@ double par::countResultElements(Operation *op) {
   return elements;
 }
 
-bool par::isElementwise(Operation *op) {
-  return cast<KernelOpInterface>(op).getKernelKind() == KernelKind::Elementwise;
+bool par::isElementwise(Operation *op) { return getOpClass(op) == OpClass::Elementwise; }
+
+bool par::isSplatConstant(Operation *op) {
+  DenseElementsAttr value;
+  return matchPattern(op, m_Constant(&value)) && value.isSplat();
 }
 
+bool par::mayComputeAgain(Operation *op) { return isPure(op); }
+
 bool par::isCheapToRecompute(Operation *op) {
-  if (!isPure(op))
+  if (!mayComputeAgain(op))
     return false;
   if (op->hasTrait<OpTrait::ConstantLike>() || OpTrait::hasElementwiseMappableTraits(op))
     return true;
@@ -29,6 +36,60 @@ bool par::isCheapToRecompute(Operation *op) {
 bool par::hasFactorsOfResult(Operation *op, unsigned operand) {
   RuleAttr rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
   return rule.getOperands()[operand] == rule.getResults()[0];
+}
+
+//===----------------------------------------------------------------------===//
+// Classes
+//===----------------------------------------------------------------------===//
+
+OpClass par::getOpClass(Operation *op) {
+  auto kernel = dyn_cast<KernelOpInterface>(op);
+  return kernel ? kernel.getOpClass() : OpClass::Opaque;
+}
+
+KernelKind par::getKernelKind(OpClass opClass) {
+  switch (opClass) {
+  case OpClass::Opaque:
+  case OpClass::Annotation:
+    return KernelKind::None;
+  case OpClass::Elementwise:
+    return KernelKind::Elementwise;
+  case OpClass::View:
+    return KernelKind::View;
+  case OpClass::Composite:
+    return KernelKind::Composite;
+  case OpClass::Library:
+    return KernelKind::Attention;
+  case OpClass::Collective:
+    return KernelKind::Collective;
+  default:
+    return KernelKind::Primitive;
+  }
+}
+
+KernelKind par::getKernelKind(Operation *op) {
+  auto kernel = dyn_cast<KernelOpInterface>(op);
+  return kernel ? kernel.getKernelKind() : KernelKind::None;
+}
+
+bool par::isCheapClass(OpClass opClass) {
+  return opClass >= OpClass::Elementwise && opClass <= OpClass::Repeats;
+}
+
+bool par::keepsStepsOfClass(Operation *op, int64_t step) {
+  auto isWhole = [&](Value value) { return getShape(value).empty() || getShape(value).back() % step == 0; };
+  switch (getOpClass(op)) {
+  case OpClass::Elementwise:
+  case OpClass::Placed:
+  case OpClass::Index:
+  case OpClass::Repeats:
+    return true;
+  case OpClass::View:
+  case OpClass::Joins:
+    return llvm::all_of(op->getOperands(), isWhole) && llvm::all_of(op->getResults(), isWhole);
+  default:
+    return false;
+  }
 }
 
 //===----------------------------------------------------------------------===//

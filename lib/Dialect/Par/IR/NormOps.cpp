@@ -157,7 +157,7 @@ LogicalResult RmsNormOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Te
   return success();
 }
 
-KernelKind RmsNormOp::getKernelKind() { return KernelKind::Composite; }
+OpClass RmsNormOp::getOpClass() { return OpClass::Composite; }
 
 bool RmsNormOp::writesBeforeItReads() { return true; }
 
@@ -206,7 +206,7 @@ LogicalResult RmsNormBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArr
   return success();
 }
 
-KernelKind RmsNormBackwardOp::getKernelKind() { return KernelKind::Composite; }
+OpClass RmsNormBackwardOp::getOpClass() { return OpClass::Composite; }
 
 bool RmsNormBackwardOp::mayWidenResults() { return true; }
 
@@ -272,7 +272,7 @@ LogicalResult LayerNormOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<
   return success();
 }
 
-KernelKind LayerNormOp::getKernelKind() { return KernelKind::Composite; }
+OpClass LayerNormOp::getOpClass() { return OpClass::Composite; }
 
 bool LayerNormOp::writesBeforeItReads() { return true; }
 
@@ -327,7 +327,7 @@ LogicalResult LayerNormBackwardOp::interpret(ArrayRef<Tensor> operands, MutableA
   return success();
 }
 
-KernelKind LayerNormBackwardOp::getKernelKind() { return KernelKind::Composite; }
+OpClass LayerNormBackwardOp::getOpClass() { return OpClass::Composite; }
 
 bool LayerNormBackwardOp::mayWidenResults() { return true; }
 
@@ -388,7 +388,7 @@ LogicalResult StandardizeOp::interpret(ArrayRef<Tensor> operands, MutableArrayRe
   return success();
 }
 
-KernelKind StandardizeOp::getKernelKind() { return KernelKind::Composite; }
+OpClass StandardizeOp::getOpClass() { return OpClass::Composite; }
 
 bool StandardizeOp::writesBeforeItReads() { return true; }
 
@@ -433,7 +433,7 @@ LogicalResult StandardizeBackwardOp::interpret(ArrayRef<Tensor> operands, Mutabl
   return success();
 }
 
-KernelKind StandardizeBackwardOp::getKernelKind() { return KernelKind::Composite; }
+OpClass StandardizeBackwardOp::getOpClass() { return OpClass::Composite; }
 
 FailureOr<SmallVector<Value>> StandardizeBackwardOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);

@@ -58,7 +58,7 @@ LogicalResult AdamWOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tens
   return success();
 }
 
-KernelKind AdamWOp::getKernelKind() { return KernelKind::Composite; }
+OpClass AdamWOp::getOpClass() { return OpClass::Composite; }
 
 bool AdamWOp::readsInPlace(unsigned operand) { return hasFactorsOfResult(*this, operand); }
 
@@ -110,7 +110,7 @@ LogicalResult SgdOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor
   return success();
 }
 
-KernelKind SgdOp::getKernelKind() { return KernelKind::Composite; }
+OpClass SgdOp::getOpClass() { return OpClass::Composite; }
 
 bool SgdOp::readsInPlace(unsigned operand) { return hasFactorsOfResult(*this, operand); }
 

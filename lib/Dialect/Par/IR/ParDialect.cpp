@@ -35,7 +35,7 @@ void ParDialect::registerOps() {
       >();
   addOperations<
 #define GET_OP_LIST
-#include "par/Dialect/Par/IR/EmbeddingOps.cpp.inc"
+#include "par/Dialect/Par/IR/RowOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

@@ -1,7 +1,9 @@
 //===- ReduceExpandOps.cpp - reductions, broadcasts and positions ---------------------------------------===//
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
+#include "par/Dialect/Par/IR/PickedTerm.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
+#include "par/Interfaces/ElementBuilder.h"
 #include <cmath>
 #include <limits>
 
@@ -151,7 +153,27 @@ bool ReduceOp::isOverLeading() {
   return getKind() == ReduceKind::Sum && reduced > 0 && reduced < rank && getDims().front() < rank - reduced;
 }
 
-KernelKind ReduceOp::getKernelKind() { return KernelKind::Primitive; }
+OpClass ReduceOp::getOpClass() { return OpClass::Reduction; }
+
+FailureOr<Value> ReduceOp::emitElement(ElementBuilder &b, ArrayRef<Value> index) {
+  if (std::optional<PickedTerm> picked = matchPickedTerm(*this))
+    return emitPickedTerm(*this, *picked, b, index);
+  ArrayRef<int64_t> shape = getShape(getInput());
+  SmallVector<int64_t> sizes;
+  for (int64_t dim : getDims())
+    sizes.push_back(shape[dim]);
+  Type type = ElementBuilder::getHeldType(getResult());
+  auto term = [&](ArrayRef<Value> inner) -> FailureOr<Value> {
+    Index source;
+    size_t kept = 0, reduced = 0;
+    for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
+      source.push_back(llvm::is_contained(getDims(), dim) ? inner[reduced++] : index[kept++]);
+    FailureOr<Value> value = b.evaluate(getInput(), source);
+    return failed(value) ? value : b.round(*value, type);
+  };
+  FailureOr<Value> result = b.reduce(sizes, type, getKind(), term);
+  return failed(result) ? result : b.round(*result, getElementTypeOrSelf(getResult()));
+}
 
 bool ReduceOp::mayWidenResults() { return getKind() == ReduceKind::Sum; }
 
@@ -190,8 +212,6 @@ LogicalResult ExpandOp::differentiate(OpBuilder &builder, ValueRange cotangents,
   return success();
 }
 
-bool ExpandOp::isCheapToRecompute() { return true; }
-
 LogicalResult ExpandOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                   InterpreterContext &) {
   SmallVector<int64_t> steps = stepsWithout(operands[0].shape(), results[0].rank(), getDims());
@@ -202,7 +222,11 @@ LogicalResult ExpandOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Ten
   return success();
 }
 
-KernelKind ExpandOp::getKernelKind() { return KernelKind::Primitive; }
+OpClass ExpandOp::getOpClass() { return OpClass::Repeats; }
+
+FailureOr<Value> ExpandOp::emitElement(ElementBuilder &b, ArrayRef<Value> index) {
+  return b.evaluate(getInput(), dropDims<Value>(index, getDims()));
+}
 
 //===----------------------------------------------------------------------===//
 // IotaOp
@@ -237,8 +261,6 @@ LogicalResult IotaOp::differentiate(OpBuilder &, ValueRange, ArrayRef<bool>, Sma
   return success();
 }
 
-bool IotaOp::isCheapToRecompute() { return true; }
-
 LogicalResult IotaOp::interpret(ArrayRef<Tensor>, MutableArrayRef<Tensor> results, InterpreterContext &) {
   int64_t position = 0;
   forEachIndex(results[0].shape(), [&](ArrayRef<int64_t> index) {
@@ -247,4 +269,8 @@ LogicalResult IotaOp::interpret(ArrayRef<Tensor>, MutableArrayRef<Tensor> result
   return success();
 }
 
-KernelKind IotaOp::getKernelKind() { return KernelKind::Primitive; }
+OpClass IotaOp::getOpClass() { return OpClass::Index; }
+
+FailureOr<Value> IotaOp::emitElement(ElementBuilder &b, ArrayRef<Value> index) {
+  return b.create<arith::IndexCastOp>(getElementTypeOrSelf(getResult()), index[getDim()]);
+}

@@ -91,7 +91,7 @@ LogicalResult RotaryOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Ten
   return success();
 }
 
-KernelKind RotaryOp::getKernelKind() { return KernelKind::Composite; }
+OpClass RotaryOp::getOpClass() { return OpClass::Composite; }
 
 /// tensor<n> with element i = frequencies[i], from an iota and splats alone, since kernels have no other
 /// constants. A geometric series (the plain rotary embedding) is first·exp(i·log ratio); any other is a chain
@@ -196,7 +196,7 @@ LogicalResult RotaryTablesOp::interpret(ArrayRef<Tensor> operands, MutableArrayR
   return success();
 }
 
-KernelKind RotaryTablesOp::getKernelKind() { return KernelKind::Composite; }
+OpClass RotaryTablesOp::getOpClass() { return OpClass::Composite; }
 
 FailureOr<SmallVector<Value>> RotaryTablesOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
@@ -246,7 +246,7 @@ LogicalResult RotateOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Ten
   return success();
 }
 
-KernelKind RotateOp::getKernelKind() { return KernelKind::Composite; }
+OpClass RotateOp::getOpClass() { return OpClass::Composite; }
 
 FailureOr<SmallVector<Value>> RotateOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);

@@ -2,6 +2,7 @@
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
+#include "par/Interfaces/ElementBuilder.h"
 #include <numeric>
 
 using namespace mlir;
@@ -111,15 +112,26 @@ LogicalResult ReshapeOp::differentiate(OpBuilder &builder, ValueRange cotangents
   return success();
 }
 
-bool ReshapeOp::isCheapToRecompute() { return true; }
-
 LogicalResult ReshapeOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                    InterpreterContext &) {
   results[0].values = operands[0].values;
   return success();
 }
 
-KernelKind ReshapeOp::getKernelKind() { return KernelKind::View; }
+OpClass ReshapeOp::getOpClass() { return OpClass::View; }
+
+FailureOr<Value> ReshapeOp::emitElement(ElementBuilder &b, ArrayRef<Value> index) {
+  ArrayRef<int64_t> to = getShape(getResult()), from = getShape(getInput());
+  Value linear = b.constantIndex(0);
+  for (auto [each, stride] : llvm::zip(index, rowMajorStrides(to)))
+    linear = b.create<arith::AddIOp>(linear, b.create<arith::MulIOp>(each, b.constantIndex(stride)));
+  Index source;
+  for (auto [size, stride] : llvm::zip(from, rowMajorStrides(from))) {
+    Value quotient = b.create<arith::DivUIOp>(linear, b.constantIndex(stride));
+    source.push_back(b.create<arith::RemUIOp>(quotient, b.constantIndex(size)));
+  }
+  return b.evaluate(getInput(), source);
+}
 
 //===----------------------------------------------------------------------===//
 // TransposeOp
@@ -164,8 +176,6 @@ LogicalResult TransposeOp::differentiate(OpBuilder &builder, ValueRange cotangen
   return success();
 }
 
-bool TransposeOp::isCheapToRecompute() { return true; }
-
 LogicalResult TransposeOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                      InterpreterContext &) {
   SmallVector<int64_t> strides = rowMajorStrides(operands[0].shape());
@@ -179,4 +189,14 @@ LogicalResult TransposeOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<
   return success();
 }
 
-KernelKind TransposeOp::getKernelKind() { return KernelKind::Primitive; }
+OpClass TransposeOp::getOpClass() { return OpClass::Permutes; }
+
+FailureOr<Value> TransposeOp::emitElement(ElementBuilder &b, ArrayRef<Value> index) {
+  return b.evaluate(getInput(), turnBack<Value>(index, getPermutation()));
+}
+
+/// Rows stay rows.
+bool TransposeOp::keepsSteps(int64_t) {
+  return getPermutation().empty() ||
+         getPermutation().back() == static_cast<int64_t>(getPermutation().size()) - 1;
+}

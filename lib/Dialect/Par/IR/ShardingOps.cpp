@@ -1,6 +1,7 @@
 //===- ShardingOps.cpp - intent, change of sharding, coordinates ----------------------------------------===//
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
+#include "par/Interfaces/ElementBuilder.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -39,9 +40,8 @@ LogicalResult ConstrainOp::differentiate(OpBuilder &builder, ValueRange cotangen
 }
 
 /// It may be a collective, which recomputing would run again.
-bool ConstrainOp::isCheapToRecompute() { return false; }
 
-KernelKind ConstrainOp::getKernelKind() { return KernelKind::None; }
+OpClass ConstrainOp::getOpClass() { return OpClass::Annotation; }
 
 //===----------------------------------------------------------------------===//
 // reshard
@@ -82,7 +82,7 @@ LogicalResult ReshardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Te
   return success();
 }
 
-KernelKind ReshardOp::getKernelKind() { return KernelKind::None; }
+OpClass ReshardOp::getOpClass() { return OpClass::Opaque; }
 
 //===----------------------------------------------------------------------===//
 // axis_index
@@ -105,7 +105,13 @@ LogicalResult AxisIndexOp::interpret(ArrayRef<Tensor>, MutableArrayRef<Tensor> r
   return success();
 }
 
-KernelKind AxisIndexOp::getKernelKind() { return KernelKind::Primitive; }
+OpClass AxisIndexOp::getOpClass() { return OpClass::Index; }
+
+bool AxisIndexOp::usesCoordinates() { return true; }
+
+FailureOr<Value> AxisIndexOp::emitElement(ElementBuilder &b, ArrayRef<Value>) {
+  return b.getCoordinate(getAxis());
+}
 
 //===----------------------------------------------------------------------===//
 // transfer
@@ -139,4 +145,4 @@ LogicalResult TransferOp::differentiate(OpBuilder &builder, ValueRange cotangent
   return success();
 }
 
-KernelKind TransferOp::getKernelKind() { return KernelKind::None; }
+OpClass TransferOp::getOpClass() { return OpClass::Opaque; }

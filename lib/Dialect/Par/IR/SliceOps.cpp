@@ -2,6 +2,7 @@
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
+#include "par/Interfaces/ElementBuilder.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -56,8 +57,6 @@ LogicalResult SliceOp::differentiate(OpBuilder &builder, ValueRange cotangents, 
   return success();
 }
 
-bool SliceOp::isCheapToRecompute() { return true; }
-
 LogicalResult SliceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                  InterpreterContext &) {
   SmallVector<int64_t> origin(results[0].rank(), 0);
@@ -65,7 +64,21 @@ LogicalResult SliceOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tens
   return success();
 }
 
-KernelKind SliceOp::getKernelKind() { return KernelKind::Primitive; }
+OpClass SliceOp::getOpClass() { return OpClass::Slices; }
+
+FailureOr<Value> SliceOp::emitElement(ElementBuilder &b, ArrayRef<Value> index) {
+  Index source;
+  for (auto [each, offset] : llvm::zip(index, getOffsets()))
+    source.push_back(b.addIndex(each, offset));
+  return b.evaluate(getInput(), source);
+}
+
+/// True if steps begin in the operand where whole accesses do.
+static bool beginsWithStep(Value input, ArrayRef<int64_t> offsets, int64_t step) {
+  return offsets.empty() || (offsets.back() % step == 0 && getShape(input).back() % step == 0);
+}
+
+bool SliceOp::keepsSteps(int64_t step) { return beginsWithStep(getInput(), getOffsets(), step); }
 
 //===----------------------------------------------------------------------===//
 // PadOp
@@ -87,8 +100,6 @@ LogicalResult PadOp::differentiate(OpBuilder &builder, ValueRange cotangents, Ar
   return success();
 }
 
-bool PadOp::isCheapToRecompute() { return true; }
-
 LogicalResult PadOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                InterpreterContext &) {
   std::fill(results[0].values.begin(), results[0].values.end(), 0.0);
@@ -97,7 +108,27 @@ LogicalResult PadOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor
   return success();
 }
 
-KernelKind PadOp::getKernelKind() { return KernelKind::Primitive; }
+OpClass PadOp::getOpClass() { return OpClass::Pads; }
+
+/// Out of the operand the element is zero; its address is clamped, so that the load is always valid.
+FailureOr<Value> PadOp::emitElement(ElementBuilder &b, ArrayRef<Value> index) {
+  Value inside;
+  Index source;
+  for (auto [each, offset, size, whole] :
+       llvm::zip(index, getOffsets(), getShape(getInput()), getShape(getResult()))) {
+    if (size == whole) {
+      source.push_back(each);
+      continue;
+    }
+    Value shifted = b.addIndex(each, -offset);
+    Value valid = b.compare(arith::CmpIPredicate::ult, shifted, b.constantIndex(size));
+    source.push_back(b.select(valid, shifted, b.constantIndex(0)));
+    inside = inside ? b.create<arith::AndIOp>(inside, valid) : valid;
+  }
+  return b.evaluateInside(inside, getInput(), source);
+}
+
+bool PadOp::keepsSteps(int64_t step) { return beginsWithStep(getInput(), getOffsets(), step); }
 
 //===----------------------------------------------------------------------===//
 // ConcatOp
@@ -163,8 +194,6 @@ LogicalResult ConcatOp::differentiate(OpBuilder &builder, ValueRange cotangents,
   return success();
 }
 
-bool ConcatOp::isCheapToRecompute() { return true; }
-
 LogicalResult ConcatOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                   InterpreterContext &) {
   SmallVector<int64_t> origin(results[0].rank(), 0), offsets(results[0].rank(), 0);
@@ -175,4 +204,22 @@ LogicalResult ConcatOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Ten
   return success();
 }
 
-KernelKind ConcatOp::getKernelKind() { return KernelKind::Primitive; }
+OpClass ConcatOp::getOpClass() { return OpClass::Joins; }
+
+FailureOr<Value> ConcatOp::emitElement(ElementBuilder &b, ArrayRef<Value> index) {
+  int64_t dim = getDim(), offset = 0;
+  Value result;
+  for (Value input : getInputs()) {
+    int64_t size = getShape(input)[dim];
+    Value shifted = b.addIndex(index[dim], -offset);
+    Value valid = b.compare(arith::CmpIPredicate::ult, shifted, b.constantIndex(size));
+    Index source(index);
+    source[dim] = b.select(valid, shifted, b.constantIndex(0));
+    FailureOr<Value> element = b.evaluate(input, source);
+    if (failed(element))
+      return failure();
+    result = result ? b.select(valid, *element, result) : *element;
+    offset += size;
+  }
+  return result;
+}

@@ -58,7 +58,7 @@ LogicalResult SoftmaxOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Te
   return success();
 }
 
-KernelKind SoftmaxOp::getKernelKind() { return KernelKind::Composite; }
+OpClass SoftmaxOp::getOpClass() { return OpClass::Composite; }
 
 FailureOr<SmallVector<Value>> SoftmaxOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
@@ -94,7 +94,7 @@ LogicalResult SoftmaxBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArr
   return success();
 }
 
-KernelKind SoftmaxBackwardOp::getKernelKind() { return KernelKind::Composite; }
+OpClass SoftmaxBackwardOp::getOpClass() { return OpClass::Composite; }
 
 FailureOr<SmallVector<Value>> SoftmaxBackwardOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);

@@ -4,10 +4,9 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
+#include "par/Interfaces/ElementBuilder.h"
 
 namespace mlir::par {
-
-inline ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 /// Constraint `code`: `name` has shape `expected`, which is `reason` ("all but the last dimension of the
 /// input").

@@ -105,7 +105,7 @@ private:
 /// belongs to one warp, and the order is that of the ids. Warps of other ids end at once.
 class ScatterKernel {
 public:
-  ScatterKernel(const KernelTask &task, const IterationSpace &space, EmbeddingBackwardOp op)
+  ScatterKernel(const KernelTask &task, const IterationSpace &space, AddsRowsOpInterface op)
       : task(task), space(space), op(op), ids(getShape(op.getIds())),
         perLane(std::max<int64_t>(kMostSums / task.getStep(space), 1)), launch(describe()), noSums(task.work),
         rows(task, space, getScatterName(task.name), launch, noSums), group(rows, kWarp, kBlock) {}
@@ -142,7 +142,7 @@ private:
     Value exists =
         rows.compare(arith::CmpIPredicate::ult, group.number, rows.constantIndex(countIds() * countTiles()));
     return rows.branch(isExact ? Value() : exists, [&]() -> LogicalResult {
-      FailureOr<EmbeddingRow> found = findRow(mine);
+      FailureOr<TableRow> found = findRow(mine);
       FailureOr<Value> isRepeated = failed(found) ? FailureOr<Value>() : findEarlier(*found);
       if (failed(isRepeated))
         return failure();
@@ -156,7 +156,7 @@ private:
   // Ids
   //===--------------------------------------------------------------------===//
 
-  FailureOr<EmbeddingRow> findRow(Value id) {
+  FailureOr<TableRow> findRow(Value id) {
     return rows.ScalarEvaluator::findRow(op.getIds(), op.getOffset(), rows.delinearize(id, ids),
                                          space.countRows());
   }
@@ -168,7 +168,7 @@ private:
   }
 
   /// True if an id before this warp's means the same row.
-  FailureOr<Value> findEarlier(EmbeddingRow found) {
+  FailureOr<Value> findEarlier(TableRow found) {
     Value no = rows.constant(rows.builder.getI1Type(), 0);
     LogicalResult result = success();
     auto loop = rows.builder.create<scf::ForOp>(rows.loc, group.thread, mine,
@@ -265,7 +265,7 @@ private:
   /// Is an id before `end`, and means `row`.
   FailureOr<Value> isSame(Value number, Value end, Value row) {
     Value last = rows.create<arith::SubIOp>(end, rows.constantIndex(1));
-    FailureOr<EmbeddingRow> other = findRow(rows.create<arith::MinUIOp>(number, last));
+    FailureOr<TableRow> other = findRow(rows.create<arith::MinUIOp>(number, last));
     if (failed(other))
       return failure();
     Value exists = rows.compare(arith::CmpIPredicate::ult, number, end);
@@ -325,8 +325,9 @@ private:
     SmallVector<Value> next{rows.create<arith::AndIOp>(lanes, lower)};
     Index row = rows.delinearize(number, ids);
     for (const Step &step : steps) {
-      SmallVector<Type> types(step.columns.size(), Scalars::getHeldType(op.getDy()));
-      auto added = rows.choose(step.isThere, types, [&] { return rows.evaluateStep(op.getDy(), row, step); });
+      SmallVector<Type> types(step.columns.size(), Scalars::getHeldType(op.getRows()));
+      auto added =
+          rows.choose(step.isThere, types, [&] { return rows.evaluateStep(op.getRows(), row, step); });
       if (failed(added))
         return failure();
       for (Value element : *added) {
@@ -339,7 +340,7 @@ private:
 
   const KernelTask &task;
   const IterationSpace &space;
-  EmbeddingBackwardOp op;
+  AddsRowsOpInterface op;
   ArrayRef<int64_t> ids; ///< shape
   int64_t perLane;       ///< steps of a lane
   Launch launch;
@@ -352,7 +353,7 @@ private:
 
 class Scatter : public KernelStrategy {
 public:
-  Scatter(IterationSpace space, EmbeddingBackwardOp op, Value initial)
+  Scatter(IterationSpace space, AddsRowsOpInterface op, Value initial)
       : KernelStrategy(kName), space(std::move(space)), op(op), initial(initial) {}
 
   int64_t countLaunches() const override { return 2; }
@@ -367,28 +368,30 @@ public:
 
 private:
   const IterationSpace space; ///< the table's
-  EmbeddingBackwardOp op;
+  AddsRowsOpInterface op;
   Value initial; ///< to which it adds; null: zero
 };
 } // namespace
 
 StrategyMatch par::matchScatter(const KernelRegion &region) {
-  auto scatters = region.block.getOps<EmbeddingBackwardOp>();
+  auto scatters = region.block.getOps<AddsRowsOpInterface>();
   if (scatters.empty())
     return {};
-  EmbeddingBackwardOp op = *scatters.begin();
-  Value table = op.getResult(), output = region.outputs.front(), initial;
+  AddsRowsOpInterface op = *scatters.begin();
+  Value table = op->getResult(0), output = region.outputs.front(), initial;
   if (auto add = output.getDefiningOp<arith::AddFOp>();
       add && (add.getLhs() == table || add.getRhs() == table))
     initial = add.getLhs() == table ? add.getRhs() : add.getLhs();
   if (region.outputs.size() > 1 || (!initial && output != table) || (initial && isMadeOf(initial, {op})))
-    return refuse("par.embedding_backward is no result alone");
+    return refuse(op->getName().getStringRef().str() + " is no result alone");
+  if (getShape(table).size() != 2)
+    return refuse("rows that are no vectors");
   if (!getElementTypeOrSelf(table).isF32())
     return refuse("a table of no f32");
-  ArrayRef<int64_t> ofRows = getShape(op.getDy());
+  ArrayRef<int64_t> ofRows = getShape(op.getRows());
   IterationSpace space(getShape(table), /*rowDims=*/1);
   KernelReads added(ofRows, ofRows.size() - 1), begun(space.shape, space.rowDims);
-  if (!added.collect(op.getDy(), countDims(ofRows.size())) ||
+  if (!added.collect(op.getRows(), countDims(ofRows.size())) ||
       (initial && !begun.collect(initial, countDims(2))))
     return refuse(added.reason + begun.reason);
   space.reads = std::move(begun.reads);

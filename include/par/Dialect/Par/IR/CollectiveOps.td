@@ -121,7 +121,7 @@ def Par_ScatterOp : Par_CollectiveOp<"scatter"> {
 }
 
 def Par_AllSliceOp : Par_Op<"all_slice", [Pure, DeclareOpInterfaceMethods<InterpretableOpInterface>,
-    DeclareOpInterfaceMethods<KernelOpInterface>]> {
+    DeclareOpInterfaceMethods<KernelOpInterface, ["emitElement", "keepsSteps", "usesCoordinates"]>]> {
   let summary = "every member keeps its own block along `dim`; nothing travels";
   let description = [{
     ```mlir

@@ -4,9 +4,8 @@
 
 include "par/Dialect/Par/IR/ParBase.td"
 
-def Par_DropoutOp : Par_GraphOp<"dropout", [DeclareOpInterfaceMethods<DifferentiableOpInterface,
-    ["isCheapToRecompute"]>],
-    ["localize"]> {
+def Par_DropoutOp : Par_GraphOp<"dropout", [DeclareOpInterfaceMethods<DifferentiableOpInterface>],
+    ["localize"], ["emitElement"]> {
   let summary = "keeps an element with probability 1 − p and scales it by 1/(1 − p)";
   let description = [{
     ```mlir

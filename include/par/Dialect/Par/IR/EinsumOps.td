@@ -5,7 +5,7 @@
 include "par/Dialect/Par/IR/ParBase.td"
 
 def Par_EinsumOp : Par_GraphOp<"einsum", [DeclareOpInterfaceMethods<DifferentiableOpInterface>], [],
-    ["mayWidenResults"], ["getFlops"]> {
+    ["getKernelKind", "emitElement", "mayWidenResults"], ["getFlops"]> {
   let summary = "sum of products over the letters that the result lacks";
   let description = [{
     ```mlir

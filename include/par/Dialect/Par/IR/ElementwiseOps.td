@@ -5,7 +5,7 @@
 include "par/Dialect/Par/IR/ParBase.td"
 
 def Par_SigmoidOp : Par_GraphOp<"sigmoid", [SameOperandsAndResultType,
-    DeclareOpInterfaceMethods<DifferentiableOpInterface, ["isCheapToRecompute"]>], [], ["decompose"],
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>], [], ["decompose"],
     ["getFlops"]> {
   let summary = "y = 1 / (1 + exp(−x))";
   let description = [{

@@ -29,7 +29,7 @@
 #define GET_OP_CLASSES
 #include "par/Dialect/Par/IR/ShapeOps.h.inc"
 #define GET_OP_CLASSES
-#include "par/Dialect/Par/IR/EmbeddingOps.h.inc"
+#include "par/Dialect/Par/IR/RowOps.h.inc"
 #define GET_OP_CLASSES
 #include "par/Dialect/Par/IR/NormOps.h.inc"
 #define GET_OP_CLASSES

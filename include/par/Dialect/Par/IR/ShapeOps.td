@@ -5,11 +5,11 @@
 include "par/Dialect/Par/IR/ParBase.td"
 
 /// Ops that only move elements: cheap to recompute.
-class Par_MoveOp<string mnemonic, list<string> rule = []> : Par_GraphOp<mnemonic,
-    [DeclareOpInterfaceMethods<DifferentiableOpInterface, ["isCheapToRecompute"]>], rule>;
+class Par_MoveOp<string mnemonic, list<string> kernel = []> : Par_GraphOp<mnemonic,
+    [DeclareOpInterfaceMethods<DifferentiableOpInterface>], [], !listconcat(["emitElement"], kernel)>;
 
 def Par_ReduceOp : Par_GraphOp<"reduce", [DeclareOpInterfaceMethods<DifferentiableOpInterface>],
-    ["localize", "getPaddingNeutral"], ["mayWidenResults", "addsUpInMemory"], ["getFlops"]> {
+    ["localize", "getPaddingNeutral"], ["emitElement", "mayWidenResults", "addsUpInMemory"], ["getFlops"]> {
   let summary = "sum, maximum or minimum over dimensions";
   let description = [{
     ```mlir
@@ -59,7 +59,7 @@ def Par_ReshapeOp : Par_MoveOp<"reshape"> {
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
 }
 
-def Par_TransposeOp : Par_MoveOp<"transpose"> {
+def Par_TransposeOp : Par_MoveOp<"transpose", ["keepsSteps"]> {
   let summary = "dimension i of the result is dimension `permutation[i]` of the operand";
   let description = [{
     ```mlir
@@ -73,7 +73,7 @@ def Par_TransposeOp : Par_MoveOp<"transpose"> {
   let assemblyFormat = "$input $permutation attr-dict `:` type($input) `->` type($result)";
 }
 
-def Par_SliceOp : Par_MoveOp<"slice"> {
+def Par_SliceOp : Par_MoveOp<"slice", ["keepsSteps"]> {
   let summary = "a box of a tensor";
   let description = [{
     ```mlir
@@ -88,7 +88,7 @@ def Par_SliceOp : Par_MoveOp<"slice"> {
   let assemblyFormat = "$input `from` $offsets attr-dict `:` type($input) `->` type($result)";
 }
 
-def Par_PadOp : Par_MoveOp<"pad"> {
+def Par_PadOp : Par_MoveOp<"pad", ["keepsSteps"]> {
   let summary = "a tensor within a larger one of zeros, beginning at `offsets`";
   let description = [{
     ```mlir
@@ -116,8 +116,8 @@ def Par_ConcatOp : Par_MoveOp<"concat"> {
   let assemblyFormat = "$inputs `dim` $dim attr-dict `:` functional-type($inputs, $result)";
 }
 
-def Par_IotaOp : Par_GraphOp<"iota", [DeclareOpInterfaceMethods<DifferentiableOpInterface, ["isCheapToRecompute"]>],
-    ["localize"]> {
+def Par_IotaOp : Par_GraphOp<"iota", [DeclareOpInterfaceMethods<DifferentiableOpInterface>],
+    ["localize"], ["emitElement"]> {
   let summary = "every element is its index along `dim`";
   let description = [{
     ```mlir

@@ -5,7 +5,7 @@
 include "par/Dialect/Par/IR/ParBase.td"
 
 def Par_ConstrainOp : Par_GraphOp<"constrain", [SameOperandsAndResultType,
-    DeclareOpInterfaceMethods<DifferentiableOpInterface, ["isCheapToRecompute"]>]> {
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "states how a value shall be sharded";
   let description = [{
     ```mlir
@@ -43,7 +43,7 @@ def Par_ReshardOp : Par_GraphOp<"reshard"> {
 }
 
 def Par_AxisIndexOp : Par_Op<"axis_index", [Pure, DeclareOpInterfaceMethods<InterpretableOpInterface>,
-    DeclareOpInterfaceMethods<KernelOpInterface>]> {
+    DeclareOpInterfaceMethods<KernelOpInterface, ["emitElement", "usesCoordinates"]>]> {
   let summary = "coordinate of this rank on a mesh axis";
   let description = [{
     ```mlir

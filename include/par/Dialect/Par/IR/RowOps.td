@@ -1,10 +1,25 @@
-//===- EmbeddingOps.td - table lookup -----------------------------------------------------------------------===//
-#ifndef PAR_EMBEDDING_OPS
-#define PAR_EMBEDDING_OPS
+//===- RowOps.td - rows of a table by number ----------------------------------------------------------------===//
+#ifndef PAR_ROW_OPS
+#define PAR_ROW_OPS
 
 include "par/Dialect/Par/IR/ParBase.td"
 
-def Par_EmbeddingOp : Par_GraphOp<"embedding", [DeclareOpInterfaceMethods<DifferentiableOpInterface>], ["localize"]> {
+/// Rows of `table`, one for each id.
+class Par_SelectRowsOp<string mnemonic> : Par_GraphOp<mnemonic,
+    [DeclareOpInterfaceMethods<DifferentiableOpInterface>], ["localize"], ["emitElement", "keepsSteps"]> {
+  let results = (outs Par_Float:$result);
+  let assemblyFormat = "$ids `,` $table (`offset` $offset^)? attr-dict `:` functional-type(operands, $result)";
+}
+
+/// Sums of those of `rows` that have the same id.
+class Par_SumRowsOp<string mnemonic, list<Trait> traits> : Par_GraphOp<mnemonic, traits, ["localize"],
+    ["emitElement", "mayWidenResults", "addsUpInMemory"], ["getFlops"]> {
+  let arguments = (ins Par_Int:$ids, Par_Float:$rows, Optional<Par_ScalarI32>:$offset);
+  let results = (outs Par_Float:$result);
+  let assemblyFormat = "$ids `,` $rows (`offset` $offset^)? attr-dict `:` functional-type(operands, $result)";
+}
+
+def Par_EmbeddingOp : Par_SelectRowsOp<"embedding"> {
   let summary = "rows of a table by number";
   let description = [{
     ```mlir
@@ -26,23 +41,18 @@ def Par_EmbeddingOp : Par_GraphOp<"embedding", [DeclareOpInterfaceMethods<Differ
   }];
   let arguments = (ins Par_Int:$ids, Par_Float:$table, Optional<Par_ScalarI32>:$offset,
       OptionalAttr<I64Attr>:$padding);
-  let results = (outs Par_Float:$result);
-  let assemblyFormat = "$ids `,` $table (`offset` $offset^)? attr-dict `:` functional-type(operands, $result)";
 }
 
-def Par_EmbeddingBackwardOp : Par_GraphOp<"embedding_backward", [], ["localize"],
-    ["mayWidenResults", "addsUpInMemory"], ["getFlops"]> {
+def Par_EmbeddingBackwardOp : Par_SumRowsOp<"embedding_backward",
+    [DeclareOpInterfaceMethods<AddsRowsOpInterface, ["areIdsChecked"]>]> {
   let summary = "gradient of a table: row r is the sum of `dy` over all ids equal to r + offset";
   let description = [{
     ```mlir
     %d = par.embedding_backward %ids, %dy : (tensor<8x128xi32>, tensor<8x128x64xf32>) -> tensor<256x64xf32>
     ```
-    Linear in `dy`; sums run in row-major order of the ids. **Constraints:** as embedding_c1 and embedding_c2
-    (embedding_backward_c1).
+    Linear in `dy`; sums run in row-major order of the ids.
+    **Constraints:** as embedding_c1 and embedding_c2 (embedding_backward_c1).
   }];
-  let arguments = (ins Par_Int:$ids, Par_Float:$dy, Optional<Par_ScalarI32>:$offset);
-  let results = (outs Par_Float:$result);
-  let assemblyFormat = "$ids `,` $dy (`offset` $offset^)? attr-dict `:` functional-type(operands, $result)";
 }
 
-#endif // PAR_EMBEDDING_OPS
+#endif // PAR_ROW_OPS

@@ -1,7 +1,7 @@
 //===- PickedTerm.cpp - sums of which one term counts ---------------------------------------------------===//
-#include "PickedTerm.h"
+#include "par/Dialect/Par/IR/PickedTerm.h"
 #include "mlir/IR/Matchers.h"
-#include "par/Conversion/ScalarEvaluator.h"
+#include "par/Interfaces/ElementBuilder.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -50,27 +50,25 @@ std::optional<PickedTerm> par::matchPickedTerm(ReduceOp op) {
   return matchCondition(select.getCondition(), op.getDims()[0]);
 }
 
-bool ScalarEvaluator::isPicked(ReduceOp op) { return matchPickedTerm(op).has_value(); }
-
 /// The term at wanted − offset. Where that is no index any other term will do: it is 0.
-FailureOr<Value> ScalarEvaluator::computePickedTerm(ReduceOp op, const PickedTerm &picked,
-                                                    ArrayRef<Value> index) {
+FailureOr<Value> par::emitPickedTerm(ReduceOp op, const PickedTerm &picked, ElementBuilder &b,
+                                     ArrayRef<Value> index) {
   int64_t dim = op.getDims()[0];
   Index at(index);
-  at.insert(at.begin() + dim, constantIndex(0));
-  FailureOr<Value> number = evaluate(picked.wanted, at);
+  at.insert(at.begin() + dim, b.constantIndex(0));
+  FailureOr<Value> number = b.evaluate(picked.wanted, at);
   if (failed(number))
     return failure();
   if (picked.offset) {
-    FailureOr<Value> offset = evaluate(picked.offset, at);
+    FailureOr<Value> offset = b.evaluate(picked.offset, at);
     if (failed(offset))
       return failure();
-    number = Value(create<arith::SubIOp>(*number, *offset));
+    number = b.create<arith::SubIOp>(*number, *offset);
   }
-  Value position = toIndex(*number);
+  Value position = b.toIndex(*number);
   Value inside =
-      create<arith::CmpIOp>(arith::CmpIPredicate::ult, position, constantIndex(getShape(op.getInput())[dim]));
-  at[dim] = create<arith::SelectOp>(inside, position, constantIndex(0));
-  FailureOr<Value> term = evaluate(op.getInput(), at);
-  return failed(term) ? term : round(*term, getElementTypeOrSelf(op.getResult()));
+      b.compare(arith::CmpIPredicate::ult, position, b.constantIndex(getShape(op.getInput())[dim]));
+  at[dim] = b.select(inside, position, b.constantIndex(0));
+  FailureOr<Value> term = b.evaluate(op.getInput(), at);
+  return failed(term) ? term : b.round(*term, getElementTypeOrSelf(op.getResult()));
 }

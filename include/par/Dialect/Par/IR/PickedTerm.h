@@ -1,6 +1,6 @@
 //===- PickedTerm.h - sums of which one term counts ------------------------------------------*- C++ -*-===//
-#ifndef PAR_LIB_CONVERSION_KERNELELEMENTS_PICKEDTERM_H
-#define PAR_LIB_CONVERSION_KERNELELEMENTS_PICKEDTERM_H
+#ifndef PAR_DIALECT_PAR_IR_PICKEDTERM_H
+#define PAR_DIALECT_PAR_IR_PICKEDTERM_H
 
 #include "par/Dialect/Par/IR/Par.h"
 
@@ -14,7 +14,10 @@ struct PickedTerm {
 };
 
 std::optional<PickedTerm> matchPickedTerm(ReduceOp op);
+/// The element at `index` of such a sum.
+FailureOr<Value> emitPickedTerm(ReduceOp op, const PickedTerm &picked, ElementBuilder &builder,
+                                ArrayRef<Value> index);
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_CONVERSION_KERNELELEMENTS_PICKEDTERM_H
+#endif // PAR_DIALECT_PAR_IR_PICKEDTERM_H
