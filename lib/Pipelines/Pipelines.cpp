@@ -71,6 +71,8 @@ void par::buildLowerPipeline(OpPassManager &manager, const LowerPipelineOptions 
   // Once functions are local: shardings have no part in it.
   if (options.offload)
     manager.addPass(createOffloadState(OffloadStateOptions{options.updateOnHost, options.overlapOffload}));
+  // Before sums are widened: the type of the vectors' sum is then a matter of its own.
+  manager.addNestedPass<func::FuncOp>(createFlattenRows());
   // Before values are computed in parts, which are added up in the type of their sum, and before kernels are
   // formed: rounding is a kernel of its own.
   manager.addNestedPass<func::FuncOp>(createWidenSums());

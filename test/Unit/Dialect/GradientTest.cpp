@@ -163,6 +163,26 @@ const OpCase kModel[] = {
         %y = par.embedding %ids, %table offset %o : (tensor<6xi32>, tensor<3x3xf64>, tensor<i32>) -> tensor<6x3xf64>
         return %y : tensor<6x3xf64>
       })"},
+    {"takeRows", R"(
+      func.func @main(%ids: tensor<5xi32>, %table: tensor<4x2x3xf64>) -> tensor<5x2x3xf64> {
+        %y = par.take_rows %ids, %table : (tensor<5xi32>, tensor<4x2x3xf64>) -> tensor<5x2x3xf64>
+        return %y : tensor<5x2x3xf64>
+      })"},
+    {"takeNumbersOffset", R"(
+      func.func @main(%ids: tensor<2x3xi32>, %table: tensor<3xf64>, %o: tensor<i32> {test.min = 1 : i64, test.max = 2 : i64}) -> tensor<2x3xf64> {
+        %y = par.take_rows %ids, %table offset %o : (tensor<2x3xi32>, tensor<3xf64>, tensor<i32>) -> tensor<2x3xf64>
+        return %y : tensor<2x3xf64>
+      })"},
+    {"addRows", R"(
+      func.func @main(%ids: tensor<5xi32>, %x: tensor<5x2x3xf64>) -> tensor<3x2x3xf64> {
+        %y = par.add_rows %ids, %x : (tensor<5xi32>, tensor<5x2x3xf64>) -> tensor<3x2x3xf64>
+        return %y : tensor<3x2x3xf64>
+      })"},
+    {"addOneRowOffset", R"(
+      func.func @main(%id: tensor<i32>, %x: tensor<3xf64>, %o: tensor<i32> {test.max = 1 : i64}) -> tensor<4x3xf64> {
+        %y = par.add_rows %id, %x offset %o : (tensor<i32>, tensor<3xf64>, tensor<i32>) -> tensor<4x3xf64>
+        return %y : tensor<4x3xf64>
+      })"},
     // The last two classes are padding.
     {"crossEntropy", R"(
       func.func @main(%x: tensor<2x3x6xf64>, %t: tensor<2x3xi32>) -> tensor<2x3xf64> {

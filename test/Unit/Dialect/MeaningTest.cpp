@@ -120,6 +120,26 @@ TEST_F(MeaningTest, idsOutsideTheTableGiveZeros) {
   EXPECT_EQ(values, (std::vector<Values>{{3, 4, 0, 0, 0, 0}, {0, 0, 7, 7}}));
 }
 
+// Rows of two dimensions, numbers and an id alone; ids without a row give zeros and add nothing.
+TEST_F(MeaningTest, rowsByNumber) {
+  auto values = run(
+      "tensor<2x1x2xf64>, tensor<3xf64>, tensor<f64>, tensor<2x1x2xf64>, tensor<3xf64>, tensor<2xf64>", R"(
+    %two = arith.constant dense<[1, 5]> : tensor<2xi32>
+    %three = arith.constant dense<[2, 0, 2]> : tensor<3xi32>
+    %one = arith.constant dense<1> : tensor<i32>
+    %table = arith.constant dense<[[[1.0, 2.0]], [[3.0, 4.0]]]> : tensor<2x1x2xf64>
+    %numbers = arith.constant dense<[5.0, 6.0, 7.0]> : tensor<3xf64>
+    %0 = par.take_rows %two, %table : (tensor<2xi32>, tensor<2x1x2xf64>) -> tensor<2x1x2xf64>
+    %1 = par.take_rows %three, %numbers : (tensor<3xi32>, tensor<3xf64>) -> tensor<3xf64>
+    %2 = par.take_rows %one, %numbers offset %one : (tensor<i32>, tensor<3xf64>, tensor<i32>) -> tensor<f64>
+    %3 = par.add_rows %two, %table offset %one : (tensor<2xi32>, tensor<2x1x2xf64>, tensor<i32>) -> tensor<2x1x2xf64>
+    %4 = par.add_rows %three, %numbers : (tensor<3xi32>, tensor<3xf64>) -> tensor<3xf64>
+    %x = arith.constant dense<8.0> : tensor<f64>
+    %5 = par.add_rows %one, %x : (tensor<i32>, tensor<f64>) -> tensor<2xf64>
+    return %0, %1, %2, %3, %4, %5 : tensor<2x1x2xf64>, tensor<3xf64>, tensor<f64>, tensor<2x1x2xf64>, tensor<3xf64>, tensor<2xf64>)");
+  EXPECT_EQ(values, (std::vector<Values>{{3, 4, 0, 0}, {7, 5, 7}, {5}, {1, 2, 0, 0}, {6, 0, 12}, {0, 8}}));
+}
+
 // Four equal classes: loss log 4. Two more are padding, however large. Target −100 counts nothing, in either
 // direction.
 TEST_F(MeaningTest, crossEntropy) {

@@ -113,6 +113,37 @@ const OpCase kModel[] = {
         %y = par.embedding_backward %ids, %dy : (tensor<4x4xi32>, tensor<4x4x4xf64>) -> tensor<8x4xf64>
         return %y : tensor<8x4xf64>
       })"},
+    // Ids, rows of the table and both dimensions of a row are split in turn.
+    {"takeRows", R"(
+      func.func @main(%ids: tensor<4xi32> {test.max = 9 : i64}, %table: tensor<8x4x4xf64>) -> tensor<4x4x4xf64> {
+        %y = par.take_rows %ids, %table : (tensor<4xi32>, tensor<8x4x4xf64>) -> tensor<4x4x4xf64>
+        return %y : tensor<4x4x4xf64>
+      })"},
+    {"takeNumbersOffset", R"(
+      func.func @main(%ids: tensor<4x4xi32> {test.max = 12 : i64}, %table: tensor<8xf64>, %o: tensor<i32>) -> tensor<4x4xf64> {
+        %y = par.take_rows %ids, %table offset %o : (tensor<4x4xi32>, tensor<8xf64>, tensor<i32>) -> tensor<4x4xf64>
+        return %y : tensor<4x4xf64>
+      })"},
+    {"takeOneRow", R"(
+      func.func @main(%id: tensor<i32> {test.max = 8 : i64}, %table: tensor<8x4xf64>) -> tensor<4xf64> {
+        %y = par.take_rows %id, %table : (tensor<i32>, tensor<8x4xf64>) -> tensor<4xf64>
+        return %y : tensor<4xf64>
+      })"},
+    {"addRows", R"(
+      func.func @main(%ids: tensor<4xi32> {test.max = 9 : i64}, %x: tensor<4x4x4xf64>) -> tensor<8x4x4xf64> {
+        %y = par.add_rows %ids, %x : (tensor<4xi32>, tensor<4x4x4xf64>) -> tensor<8x4x4xf64>
+        return %y : tensor<8x4x4xf64>
+      })"},
+    {"addNumbersOffset", R"(
+      func.func @main(%ids: tensor<4x4xi32> {test.max = 12 : i64}, %x: tensor<4x4xf64>, %o: tensor<i32>) -> tensor<8xf64> {
+        %y = par.add_rows %ids, %x offset %o : (tensor<4x4xi32>, tensor<4x4xf64>, tensor<i32>) -> tensor<8xf64>
+        return %y : tensor<8xf64>
+      })"},
+    {"addOneRow", R"(
+      func.func @main(%id: tensor<i32> {test.max = 8 : i64}, %x: tensor<4xf64>) -> tensor<8x4xf64> {
+        %y = par.add_rows %id, %x : (tensor<i32>, tensor<4xf64>) -> tensor<8x4xf64>
+        return %y : tensor<8x4xf64>
+      })"},
     // Of four ranks the last holds only padding: classes 6 and 7.
     {"crossEntropy", R"(
       func.func @main(%x: tensor<4x2x8xf64>, %t: tensor<4x2xi32> {test.max = 6 : i64}) -> (tensor<4x2xf64>, tensor<4x2xf64>) {

@@ -199,6 +199,27 @@ void writeLookups(GraphWriter &writer) {
       2, {2, 4}));
 }
 
+/// Rows of matrices, of vectors by one id, and numbers, some of them by ids that come twice or name no row.
+void writeRows(GraphWriter &writer) {
+  Node matrices = writer.variable({5, 2, 3}), numbers = writer.variable({4});
+  Node ids = writer.op("arith.constant dense<[[4, 0], [4, 7]]> : tensor<2x2xi32>", {2, 2}),
+       one = writer.op("arith.constant dense<1> : tensor<i32>", {});
+  Node taken = writer.op("par.take_rows " + ids.name + ", " + matrices.name +
+                             " : (tensor<2x2xi32>, tensor<5x2x3xf32>) -> tensor<2x2x2x3xf32>",
+                         {2, 2, 2, 3});
+  Node squared = writer.pointwise("arith.mulf", {taken, taken});
+  writer.addToLoss(
+      writer.op("par.add_rows " + ids.name + ", " + squared.name + " offset " + one.name +
+                    " : (tensor<2x2xi32>, tensor<2x2x2x3xf32>, tensor<i32>) -> tensor<4x2x3xf32>",
+                {4, 2, 3}));
+  writer.addToLoss(writer.op("par.take_rows " + one.name + ", " + numbers.name +
+                                 " : (tensor<i32>, tensor<4xf32>) -> tensor<f32>",
+                             {}));
+  writer.addToLoss(writer.op("par.add_rows " + one.name + ", " + numbers.name +
+                                 " : (tensor<i32>, tensor<4xf32>) -> tensor<3x4xf32>",
+                             {3, 4}));
+}
+
 /// A parameter used three times, once in a diamond, once by two calls of a layer.
 void writeSharedUses(GraphWriter &writer) {
   writer.function(
@@ -226,6 +247,7 @@ const OpCase cases[] = {{"signed_maths", writeSigned},
                         {"attention_dropout", writeDroppedAttention},
                         {"dropout", writeDropout},
                         {"embedding_and_cross_entropy", writeLookups},
+                        {"rows_by_number", writeRows},
                         {"shared_uses_and_calls", writeSharedUses}};
 INSTANTIATE_TEST_SUITE_P(Ops, GradientTest, ::testing::ValuesIn(cases),
                          [](const auto &info) { return std::string(info.param.name); });

@@ -23,6 +23,8 @@ public:
       pool.push_back(variable(anyShape(2, 3)));
     for (int64_t ops = random.range(3, 9); ops > 0; --ops)
       addOp();
+    if (random.chance(40))
+      addRows();
     // What nothing uses yet has to reach the loss, else its gradient is trivial.
     for (const Node &node : pool)
       if (!used.count(node.name))
@@ -410,6 +412,53 @@ private:
                       list.substr(1, list.size() - 2) + ">} : (" + typeOf(x.shape) +
                       ", tensor<2xi32>, tensor<i32>, tensor<i32>, " + zeros + ") -> " + typeOf(x.shape),
                   x.shape));
+  }
+
+  /// A constant of some shape that numbers rows, a few of them rows that a table of `rows` lacks.
+  Node anyIds(ArrayRef<int64_t> shape, int64_t rows) {
+    std::string text = std::to_string(random.range(-1, rows));
+    for (int64_t dim = static_cast<int64_t>(shape.size()) - 1; dim >= 0; --dim) {
+      // Of each dimension all parts are alike but for the last, in which the first id is another.
+      std::string list;
+      for (int64_t at = 0; at < shape[dim]; ++at) {
+        std::string part = text;
+        size_t digit = part.find_first_not_of("[");
+        if (at + 1 == shape[dim])
+          part.replace(digit, part.find_first_of(",]", digit) - digit, std::to_string(random.range(0, rows)));
+        list += (list.empty() ? "" : ", ") + part;
+      }
+      text = "[" + list + "]";
+    }
+    return writer.op("arith.constant dense<" + text + "> : " + typeOf(shape, "i32"), shape);
+  }
+
+  static Shape join(ArrayRef<int64_t> ids, ArrayRef<int64_t> row) {
+    Shape shape(ids);
+    shape.append(row.begin(), row.end());
+    return shape;
+  }
+
+  /// Rows of one to three dimensions by ids of up to three: those of a table, and what is added to another
+  /// one.
+  void addRows() {
+    Shape table = anyShape(1, 3), ids = anyShape(0, table.size() > 1 ? 2 : 3),
+          row(ArrayRef(table).drop_front());
+    Node w = parameter(table), numbers = anyIds(ids, table[0]);
+    std::string idsType = typeOf(ids, "i32"), taken = typeOf(join(ids, row));
+    Node x = writer.op("par.take_rows " + numbers.name + ", " + w.name + " : (" + idsType + ", " +
+                           typeOf(table) + ") -> " + taken,
+                       join(ids, row));
+    pool.push_back(x);
+    if (random.chance(30))
+      return;
+    Node squared = writer.pointwise("arith.mulf", {x, x});
+    Shape sums = table;
+    sums[0] = anySize(2, 6, 13);
+    used.insert(x.name);
+    Node other = random.chance(50) ? numbers : anyIds(ids, sums[0]);
+    pool.push_back(writer.op("par.add_rows " + other.name + ", " + squared.name + " : (" + idsType + ", " +
+                                 taken + ") -> " + typeOf(sums),
+                             sums));
   }
 
   /// Rows of a table, and the cross-entropy of scores against targets.

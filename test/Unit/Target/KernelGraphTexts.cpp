@@ -140,6 +140,18 @@ static const KernelGraph kGraphs[] = {
      "%0 = par.embedding_backward %i, %d : ($i, $x) -> tensor<6x69xf32>\n"
      "%1 = arith.addf %a, %0 : tensor<6x69xf32>",
      "%0, %1 : tensor<6x69xf32>, tensor<6x69xf32>"},
+    // Rows of one dimension and of several, and numbers.
+    {"take_rows", "%i: $i, %w: tensor<6x3x23x$t>, %v: tensor<6x$t>, %o: tensor<i32>",
+     "%0 = par.take_rows %i, %w : ($i, tensor<6x3x23x$t>) -> tensor<$lx3x23x$t>\n"
+     "%1 = par.take_rows %i, %v offset %o : ($i, tensor<6x$t>, tensor<i32>) -> tensor<$lx$t>\n"
+     "%2 = par.take_rows %o, %w : (tensor<i32>, tensor<6x3x23x$t>) -> tensor<3x23x$t>",
+     "%0, %1, %2 : tensor<$lx3x23x$t>, tensor<$lx$t>, tensor<3x23x$t>"},
+    {"add_rows", "%i: $i, %d: tensor<$lx3x23x$t>, %s: tensor<$lx$t>, %o: tensor<i32>, %a: tensor<6x3x23xf32>",
+     "%0 = par.add_rows %i, %d : ($i, tensor<$lx3x23x$t>) -> tensor<6x3x23xf32>\n"
+     "%1 = arith.addf %a, %0 : tensor<6x3x23xf32>\n"
+     "%2 = par.add_rows %i, %s offset %o : ($i, tensor<$lx$t>, tensor<i32>) -> tensor<6xf32>\n"
+     "%3 = par.add_rows %o, %a : (tensor<i32>, tensor<6x3x23xf32>) -> tensor<6x6x3x23xf32>",
+     "%1, %2, %3 : tensor<6x3x23xf32>, tensor<6xf32>, tensor<6x6x3x23xf32>"},
     // Sums.
     {"sums", "%x: tensor<$nx9x69x$t>",
      "%0 = par.reduce sum %x dims [0] : tensor<$nx9x69x$t> -> tensor<9x69xf32>\n"

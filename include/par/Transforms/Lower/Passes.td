@@ -4,6 +4,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FlattenRows : Pass<"par-flatten-rows", "::mlir::func::FuncOp"> {
+  let summary = "rows that are added by number become vectors";
+  let description = [{
+    ```mlir
+    %t = par.add_rows %ids, %x : (tensor<8xi32>, tensor<8x4x16xf32>) -> tensor<64x4x16xf32>
+    ```
+    becomes the sum of vectors between two views, which cost nothing:
+    ```mlir
+    %v = par.reshape %x : tensor<8x4x16xf32> -> tensor<8x64xf32>
+    %s = par.add_rows %ids, %v : (tensor<8xi32>, tensor<8x64xf32>) -> tensor<64x64xf32>
+    %t = par.reshape %s : tensor<64x64xf32> -> tensor<64x4x16xf32>
+    ```
+    So kernels that add rows to those of a table know one shape of rows. An id alone becomes a vector of one.
+  }];
+}
+
 def WidenSums : Pass<"par-widen-sums", "::mlir::func::FuncOp"> {
   let summary = "sums that are added up in memory are added up in f32";
   let description = [{

@@ -161,6 +161,90 @@ static double countAdditions(AddsRowsOpInterface op) {
 }
 
 //===----------------------------------------------------------------------===//
+// TakeRowsOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult TakeRowsOp::verify() {
+  if (failed(verifyMinRank(*this, "take_rows_c1", "table", getTable(), 1)))
+    return failure();
+  return verifyAll({verifyElementType(*this, "take_rows_c2", "result", getResult(), "table", getTable()),
+                    verifyShape(*this, "take_rows_c2", "result", getResult(),
+                                lookupShape(getIds(), getTable()), "the ids' shape and the row's")});
+}
+
+RuleAttr TakeRowsOp::getShardingRule() { return buildSelectRule(*this); }
+
+FailureOr<SmallVector<Value>> TakeRowsOp::localize(Localizer &localizer) { return localizeSelect(localizer); }
+
+LogicalResult TakeRowsOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
+                                        SmallVectorImpl<Value> &operandCotangents) {
+  if (cotangents[0] && needed[1])
+    operandCotangents[1] =
+        builder.create<AddRowsOp>(getLoc(), getTable().getType(), getIds(), cotangents[0], getOffset());
+  return success();
+}
+
+LogicalResult TakeRowsOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                    InterpreterContext &) {
+  return interpretSelect(operands, results[0]);
+}
+
+OpClass TakeRowsOp::getOpClass() { return OpClass::SelectsRows; }
+
+FailureOr<Value> TakeRowsOp::emitElement(ElementBuilder &builder, ArrayRef<Value> index) {
+  return emitSelected(*this, builder, index);
+}
+
+/// Rows of several elements lie side by side in the table as in the result.
+bool TakeRowsOp::keepsSteps(int64_t step) {
+  return getTable().getType().getRank() > 1 && getShape(getTable()).back() % step == 0;
+}
+
+//===----------------------------------------------------------------------===//
+// AddRowsOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult AddRowsOp::verify() {
+  if (failed(verifyMinRank(*this, "add_rows_c1", "result", getResult(), 1)))
+    return failure();
+  return verifyShape(*this, "add_rows_c2", "rows", getRows(), lookupShape(getIds(), getResult()),
+                     "the ids' shape and that of a row of the result");
+}
+
+RuleAttr AddRowsOp::getShardingRule() { return buildSumRule(*this); }
+
+FailureOr<SmallVector<Value>> AddRowsOp::localize(Localizer &localizer) { return localizeSum(localizer); }
+
+/// The result may be wider than the rows.
+LogicalResult AddRowsOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
+                                       SmallVectorImpl<Value> &operandCotangents) {
+  if (!cotangents[0] || !needed[1])
+    return success();
+  Type element = getElementTypeOrSelf(cotangents[0]);
+  Value taken = builder.create<TakeRowsOp>(getLoc(), getRows().getType().clone(element), getIds(),
+                                           cotangents[0], getOffset());
+  operandCotangents[1] = convertFloat(builder, getLoc(), taken, getElementTypeOrSelf(getRows()));
+  return success();
+}
+
+LogicalResult AddRowsOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
+                                   InterpreterContext &) {
+  return interpretSum(operands, results[0]);
+}
+
+double AddRowsOp::getFlops() { return countAdditions(*this); }
+
+OpClass AddRowsOp::getOpClass() { return OpClass::AddsRows; }
+
+FailureOr<Value> AddRowsOp::emitElement(ElementBuilder &builder, ArrayRef<Value> index) {
+  return emitSum(*this, builder, index);
+}
+
+bool AddRowsOp::mayWidenResults() { return true; }
+
+bool AddRowsOp::addsUpInMemory(unsigned) { return true; }
+
+//===----------------------------------------------------------------------===//
 // EmbeddingOp
 //===----------------------------------------------------------------------===//
 
