@@ -53,13 +53,17 @@ bool keepsStepsOfClass(Operation *op, int64_t step);
 FailureOr<Value> emitElementwise(Operation *op, ElementBuilder &builder, ArrayRef<Value> index,
                                  bool isExact = false);
 
+/// Of ops whose result is a choice; see ChosenOnce in Interfaces.td.
+template <typename ConcreteType>
+class ChosenOnce : public OpTrait::TraitBase<ConcreteType, ChosenOnce> {};
+
 /// Number of elements of all results: the default cost of an op.
 double countResultElements(Operation *op);
 /// Its class is elementwise.
 bool isElementwise(Operation *op);
 /// A constant all elements of which are one number: what else is constant is data.
 bool isSplatConstant(Operation *op);
-/// False for what must not be computed twice: what has effects.
+/// False for what must not be computed twice: what has effects, or was chosen once.
 bool mayComputeAgain(Operation *op);
 /// True for ops so cheap that they are run again rather than their results held or sent: constants,
 /// elementwise maths and what says so itself.

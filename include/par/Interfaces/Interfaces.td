@@ -163,4 +163,9 @@ def AddsRowsOpInterface : OpInterface<"AddsRowsOpInterface"> {
   ];
 }
 
+/// The op's result is a choice (a routing): every reader must see the same one, so that nothing runs the op again.
+def ChosenOnce : NativeOpTrait<"ChosenOnce"> {
+  let cppNamespace = "::mlir::par";
+}
+
 #endif // PAR_INTERFACES

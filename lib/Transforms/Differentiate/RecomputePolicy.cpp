@@ -39,7 +39,7 @@ llvm::StringSet<> par::findLossLayers(ModuleOp module) {
   return last;
 }
 
-/// No call: what a callee saves is not to be had without running all of it.
+/// No call: what a callee saves is not to be had without running all of it. Nor what was chosen once.
 static bool mayRunAgain(Operation *op) { return mayComputeAgain(op) && !isa<CallOp>(op); }
 
 /// True for products with parameters and lookups in them: sums over a factor with an operand that the

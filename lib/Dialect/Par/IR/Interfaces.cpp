@@ -22,7 +22,7 @@ bool par::isSplatConstant(Operation *op) {
   return matchPattern(op, m_Constant(&value)) && value.isSplat();
 }
 
-bool par::mayComputeAgain(Operation *op) { return isPure(op); }
+bool par::mayComputeAgain(Operation *op) { return isPure(op) && !op->hasTrait<ChosenOnce>(); }
 
 bool par::isCheapToRecompute(Operation *op) {
   if (!mayComputeAgain(op))
