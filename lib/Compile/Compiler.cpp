@@ -8,6 +8,7 @@
 #include "Summary.h"
 #include "par/Compile/CheckNames.h"
 #include "par/Compile/Driver.h"
+#include "par/Compile/GraphState.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Emit/AttentionPlans.h"
 #include "par/Emit/Manifest.h"
@@ -171,12 +172,24 @@ private:
   LogicalResult runPhases() {
     auto start = std::chrono::steady_clock::now();
     // Whole compilations have a table of collectives at their end.
-    return Driver(options.plan, {options.explain, options.explain && options.last})
-        .run(*module, options.first, options.last.value_or(CompilePhase::Lower), [&](CompilePhase phase) {
-          LogicalResult result = finishPhase(phase, start);
-          start = std::chrono::steady_clock::now();
-          return result;
-        });
+    Driver driver(options.plan, {options.explain, options.explain && options.last});
+    if (options.isGraph() && failed(verifyGiven(driver)))
+      return failure();
+    return driver.run(*module, options.first, options.last.value_or(CompilePhase::Lower),
+                      [&](CompilePhase phase) {
+                        LogicalResult result = finishPhase(phase, start);
+                        start = std::chrono::steady_clock::now();
+                        return result;
+                      });
+  }
+
+  /// What nobody changes any more is what earlier phases would have made.
+  LogicalResult verifyGiven(const Driver &driver) {
+    if (options.first != CompilePhase::Cut && options.first != CompilePhase::Differentiate)
+      return success();
+    if (getMesh(*module) && failed(driver.verifyGiven(*module, CompilePhase::Propagate)))
+      return failure();
+    return isCut(*module) ? driver.verifyGiven(*module, CompilePhase::Cut) : success();
   }
 
   /// Progress and dump.

@@ -7,6 +7,7 @@
 #include "par/Target/Target.h"
 #include "par/Transforms/Cut/Passes.h"
 #include "par/Transforms/Differentiate/Passes.h"
+#include "par/Transforms/Propagate/Passes.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -34,7 +35,18 @@ static void buildAnnotate(OpPassManager &manager, const Plan &plan, const PhaseO
 static void buildPropagate(OpPassManager &manager, const PhaseOptions &options) {
   PropagatePipelineOptions propagate;
   propagate.origins = options.origins;
+  propagate.verify = options.verify;
   buildPropagatePipeline(manager, propagate);
+}
+
+/// Without stages a plan does not say which chunks there are.
+static void addVerifyCut(OpPassManager &manager, const Plan &plan) {
+  VerifyCutOptions cut;
+  cut.stages = plan.countStages();
+  cut.chunks = plan.chunks;
+  cut.schedule = cut.stages > 1 ? getName(plan.schedule).str() : "";
+  cut.microBatches = plan.microBatches;
+  manager.addPass(createVerifyCut(cut));
 }
 
 static void buildCut(OpPassManager &manager, const Plan &plan, const PhaseOptions &options) {
@@ -46,6 +58,8 @@ static void buildCut(OpPassManager &manager, const Plan &plan, const PhaseOption
   cut.cuts = plan.cuts;
   cut.explain = options.explain;
   manager.addPass(createCutPipeline(cut));
+  if (options.verify)
+    addVerifyCut(manager, plan);
 }
 
 static void buildDifferentiate(OpPassManager &manager, const Plan &plan, const PhaseOptions &options) {
@@ -67,6 +81,7 @@ static void buildPartition(OpPassManager &manager, const Plan &plan, const Phase
   buildPropagate(manager, options);
   PartitionPipelineOptions partition;
   partition.explain = options.collectives;
+  partition.verify = options.verify;
   partition.schedule = getName(plan.schedule).str();
   if (plan.bucketBytes)
     partition.bucketBytes = *plan.bucketBytes;
@@ -112,6 +127,15 @@ void Driver::build(OpPassManager &manager, CompilePhase phase) const {
   case CompilePhase::Emit:
     return buildEmitPipeline(manager);
   }
+}
+
+LogicalResult Driver::verifyGiven(ModuleOp module, CompilePhase done) const {
+  PassManager manager(module.getContext());
+  if (done == CompilePhase::Propagate)
+    manager.addPass(createVerifyShardings());
+  else if (done == CompilePhase::Cut)
+    addVerifyCut(manager, plan);
+  return manager.run(module);
 }
 
 LogicalResult Driver::run(ModuleOp module, CompilePhase phase) const {

@@ -78,6 +78,15 @@ static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &op
 // State
 //===----------------------------------------------------------------------===//
 
+/// What a graph says that shows traces of the phases propagate and cut.
+static LogicalResult verifyGiven(ModuleOp module, const Driver &driver) {
+  if (isDifferentiated(module))
+    return success();
+  if (getMesh(module) && isPropagated(module) && failed(driver.verifyGiven(module, CompilePhase::Propagate)))
+    return failure();
+  return isCut(module) ? driver.verifyGiven(module, CompilePhase::Cut) : success();
+}
+
 /// The phases that are missing, in the order of docs/IR.md.
 static LogicalResult transform(ModuleOp module, const InterpretOptions &options) {
   bool wanted = options.isPartitioned();
@@ -91,6 +100,8 @@ static LogicalResult transform(ModuleOp module, const InterpretOptions &options)
   PhaseOptions phases;
   phases.evaluation = false;
   Driver driver(options.plan, phases);
+  if (failed(verifyGiven(module, driver)))
+    return failure();
   if (wanted && failed(driver.run(module, CompilePhase::Annotate, CompilePhase::Cut)))
     return failure();
   if (options.function == "train" && !isDifferentiated(module) &&

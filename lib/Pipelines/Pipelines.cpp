@@ -40,10 +40,15 @@ void par::buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOp
 
 void par::buildPropagatePipeline(OpPassManager &manager, const PropagatePipelineOptions &options) {
   manager.addPass(createPropagateShardings(PropagateShardingsOptions{/*explain=*/false, options.origins}));
+  if (options.verify)
+    manager.addPass(createVerifyShardings());
 }
 
 void par::buildPartitionPipeline(OpPassManager &manager, const PartitionPipelineOptions &options) {
   manager.addPass(createInsertReshards());
+  // Here alone sums and what completes them are in the IR.
+  if (options.verify)
+    manager.addPass(createVerifyShardings(VerifyShardingsOptions{/*derived=*/true}));
   // After reshards: whether a dimension is padded depends on the sharding that an op's factor finally has.
   manager.addPass(createPadForSharding());
   manager.addPass(createPartitionGraph(PartitionGraphOptions{options.explain}));

@@ -30,6 +30,9 @@ public:
   }
   void build(OpPassManager &manager, CompilePhase phase) const;
 
+  /// Checks what `done`, propagate or cut, promises of a graph that is given behind it: somebody may have
+  /// written that by hand. Fails after an error, as `run` does.
+  LogicalResult verifyGiven(ModuleOp module, CompilePhase done) const;
   /// Fails after an error at the op concerned. Afterwards the module has the plan as `par.plan`.
   LogicalResult run(ModuleOp module, CompilePhase phase) const;
   /// The phases of the plan from `first` to `last`, both included; `finished` is called after each, and ends

@@ -39,6 +39,8 @@ struct AnnotatePipelineOptions : PassPipelineOptions<AnnotatePipelineOptions> {
 struct PropagatePipelineOptions : PassPipelineOptions<PropagatePipelineOptions> {
   Option<bool> origins{*this, "origins", llvm::cl::desc("say at every op where its axes come from"),
                        llvm::cl::init(true)};
+  Option<bool> verify{*this, "verify", llvm::cl::desc("check that shardings are closed and agree"),
+                      llvm::cl::init(true)};
 };
 struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> {
   Option<bool> explain{*this, "explain", llvm::cl::desc("a remark per collective"), llvm::cl::init(false)};
@@ -53,6 +55,9 @@ struct PartitionPipelineOptions : PassPipelineOptions<PartitionPipelineOptions> 
       llvm::cl::desc(
           "bytes of logits above which the loss is computed where its gradient is; -1 = the target's"),
       llvm::cl::init(-1)};
+  Option<bool> verify{*this, "verify",
+                      llvm::cl::desc("check that sums are completed before others need them"),
+                      llvm::cl::init(true)};
 };
 struct OverlapPipelineOptions : PassPipelineOptions<OverlapPipelineOptions> {
   Option<int64_t> microBatches{*this, "micro-batches", llvm::cl::desc("micro-batches of a step"),

@@ -41,4 +41,20 @@ def CutPipeline : Pass<"par-cut-pipeline", "::mlir::ModuleOp"> {
   ];
 }
 
+def VerifyCut : Pass<"par-verify-cut", "::mlir::ModuleOp"> {
+  let summary = "checks the form after the phase cut";
+  let description = [{
+    - (cut_c1) chunks of every phase are numbered from 0 without a gap, and each is on the stage on which the schedule
+      has it; without a `schedule` on any
+    - (cut_c2) what the forward function of a chunk returns as a boundary, that of the next one takes, in one type and
+      one sharding; the first takes none, and the last returns none. So do functions of evaluations and logits.
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", "1", "coordinates of the pipeline">,
+    Option<"chunks", "chunks", "int64_t", "1", "chunks per stage">,
+    Option<"schedule", "schedule", "std::string", "\"\"", "says which stage runs which chunk">,
+    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">,
+  ];
+}
+
 #endif // PAR_TRANSFORMS_CUT_PASSES

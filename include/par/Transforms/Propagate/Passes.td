@@ -21,6 +21,27 @@ def PropagateShardings : Pass<"par-propagate-shardings", "::mlir::ModuleOp"> {
       "say at every op where its axes come from (`par.origin`), for remarks on collectives">];
 }
 
+def VerifyShardings : Pass<"par-verify-shardings", "::mlir::ModuleOp"> {
+  let summary = "checks the form after the phase propagate, and that of explicit reshards";
+  let description = [{
+    - (shardings_c1) every variable, argument, result and value has a sharding, and no dimension of it is open
+    - (shardings_c2) what is unreduced is a sum: one that its op makes (a factor that the rule reduces is split), or one
+      that passes through it, as all operands of a set in which the op is linear are unreduced over the axis. A value
+      that is unreduced goes into such sets alone. Both ends of a call or return say the same of it. An input, and what
+      `par.constrain` gives, is whole.
+    - (shardings_c3) whatever accesses a variable has its `compute` sharding
+
+    ```mlir
+    %y = par.einsum "bm,me->be"(%x, %w) {par.sharding = [#par.sharding<@mesh, [{}, {} ], unreduced={"tp"}>]} : …
+    %z = math.exp %y : …   // error: operand 0 is a sum over "tp" that is not complete, and the op is linear in nothing
+    ```
+    Propagation leaves sums to `par-insert-reshards`. With `derived` the module is what that gives: every sum says that
+    it is one, until a `par.reshard` completes it, and variables are accessed as they are stored (`storage`).
+  }];
+  let options = [Option<"derived", "derived", "bool", "false",
+      "reshards are explicit: sums are unreduced, and variables accessed as stored">];
+}
+
 def PrintShardingRules : Pass<"par-print-sharding-rules", "::mlir::ModuleOp"> {
   let summary = "a remark with the sharding rule of every op on tensors";
   let description = [{
