@@ -77,8 +77,11 @@ static void buildDifferentiate(OpPassManager &manager, const Plan &plan, const P
 }
 
 static void buildPartition(OpPassManager &manager, const Plan &plan, const PhaseOptions &options) {
-  // What differentiation wrote has shardings only where it copied them.
-  buildPropagate(manager, options);
+  // What differentiation wrote has shardings only where it copied them. They are checked with its sums.
+  PropagatePipelineOptions propagate;
+  propagate.origins = options.origins;
+  propagate.verify = false;
+  buildPropagatePipeline(manager, propagate);
   PartitionPipelineOptions partition;
   partition.explain = options.collectives;
   partition.verify = options.verify;
