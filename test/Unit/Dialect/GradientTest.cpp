@@ -179,7 +179,7 @@ const OpCase kModel[] = {
         return %y : tensor<3x2x3xf64>
       })"},
     {"addOneRowOffset", R"(
-      func.func @main(%id: tensor<i32>, %x: tensor<3xf64>, %o: tensor<i32> {test.max = 1 : i64}) -> tensor<4x3xf64> {
+      func.func @main(%id: tensor<i32> {test.min = 2 : i64, test.max = 4 : i64}, %x: tensor<3xf64>, %o: tensor<i32> {test.min = 1 : i64, test.max = 2 : i64}) -> tensor<4x3xf64> {
         %y = par.add_rows %id, %x offset %o : (tensor<i32>, tensor<3xf64>, tensor<i32>) -> tensor<4x3xf64>
         return %y : tensor<4x3xf64>
       })"},
