@@ -24,7 +24,8 @@ def Par_TakeRowsOp : Par_SelectRowsOp<"take_rows"> {
   let description = [{
     ```mlir
     %x = par.take_rows %ids, %table : (tensor<8x2xi32>, tensor<64x4x16xf32>) -> tensor<8x2x4x16xf32>
-    %y = par.take_rows %ids, %table offset %o : (tensor<8x2xi32>, tensor<32x4x16xf32>, tensor<i32>) -> tensor<8x2x4x16xf32>
+    %y = par.take_rows %ids, %table offset %o
+        : (tensor<8x2xi32>, tensor<32x4x16xf32>, tensor<i32>) -> tensor<8x2x4x16xf32>
     %z = par.take_rows %id, %vector : (tensor<i32>, tensor<64xf32>) -> tensor<f32>
     ```
     Ids have any shape, rows any shape: element [i.., e..] of the result is element [ids[i..] − offset, e..] of the
