@@ -141,7 +141,9 @@ static Error checkStrategy(const Plan &plan, const PlanWords &words) {
   mlir::OpPassManager manager(mlir::ModuleOp::getOperationName());
   if (succeeded(parsePassPipeline(plan.strategy, manager, stream)))
     return Error::success();
-  return words.error(words.value(plan, "strategy") + ": " + llvm::StringRef(problem).trim().split('\n').first +
+  // Behind a place in a text that the user does not see.
+  llvm::StringRef text = llvm::StringRef(problem).split("error: ").second.split('\n').first;
+  return words.error(words.value(plan, "strategy") + ": " + text +
                      "; give --plugin FILE.so that has the pass");
 }
 

@@ -280,6 +280,8 @@ static void addRefused(Flags &flags) {
                    "--chip",
                    "--timeline",
                    "--sharding-search",
+                   "--strategy",
+                   "--plugin",
                    "--parameter-limit",
                    "-o"},
                   "par-compile takes it; what it says is part of the package");

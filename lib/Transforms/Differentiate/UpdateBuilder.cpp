@@ -15,7 +15,7 @@ bool UpdateBuilder::hasDecay(unsigned index) const {
     return *states[index].decays;
   VariableOp parameter = states[index].parameter;
   if (parameter.getFileAttr())
-    return ::par::io::rankInFile(getFilePlace(parameter)) >= 2;
+    return getFileRank(parameter) >= 2;
   return parameter.getTensorType().getRank() >= 2;
 }
 

@@ -77,6 +77,8 @@ Plan makeUnusual() {
                      "model.embed_tokens.*",
                      "--weight-decay-on",
                      "*.weight",
+                     "--strategy",
+                     "mine{least=2},other",
                      "--sequence-parallel"});
   plan.model = "00ff";
   return plan;

@@ -152,15 +152,15 @@ TEST_F(FoldUnitsTest, ALayerWithMoreBehindItIsOfNoOthersKind) {
 // thrice.
 TEST_F(FoldUnitsTest, ALayerMayReturnMoreThanOneValue) {
   fold(callBoth(1, "%0, %u") + callBoth(2, "%1#0, %v") + callBoth(3, "%2#0, %w") + call(4, "a", "%3#0, %v") +
-       add("s", "%1#1, %2#1") + add("t", "%s, %3#1") + add("z", "%4, %t"));
+       add("s", "%1#1, %2#1") + add("s2", "%s, %3#1") + add("z", "%4, %s2"));
   EXPECT_EQ(folded.kinds, (std::vector<int64_t>{0, 1, 1, 1, 2, 3}));
   EXPECT_EQ(listCalls(), "first r a last ");
 }
 
 // The same where the sum runs along with the layers: each layer and its addition pass two values on.
 TEST_F(FoldUnitsTest, ASumMayRunAlongWithLayers) {
-  fold(callBoth(1, "%0, %u") + add("s", "%1#1, %1#1") + callBoth(2, "%1#0, %v") + add("t", "%s, %2#1") +
-       callBoth(3, "%2#0, %w") + add("q", "%t, %3#1") + call(4, "a", "%3#0, %v") + add("z", "%4, %q"));
+  fold(callBoth(1, "%0, %u") + add("s", "%1#1, %1#1") + callBoth(2, "%1#0, %v") + add("s2", "%s, %2#1") +
+       callBoth(3, "%2#0, %w") + add("q", "%s2, %3#1") + call(4, "a", "%3#0, %v") + add("z", "%4, %q"));
   EXPECT_EQ(folded.kinds, (std::vector<int64_t>{0, 1, 2, 2, 3, 4}));
   EXPECT_EQ(listCalls(), "first r r a last ");
 }

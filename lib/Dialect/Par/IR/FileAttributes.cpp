@@ -1,6 +1,8 @@
 //===- FileAttributes.cpp - syntax and meaning of places in files ---------------------------------------===//
 #include "mlir/IR/DialectImplementation.h"
 #include "par/Dialect/Par/IR/FilePlaces.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -191,6 +193,38 @@ void FileAttr::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 // Meaning
 //===----------------------------------------------------------------------===//
+
+static bool isPermutation(ArrayRef<int64_t> order, size_t rank) {
+  llvm::SmallBitVector seen(rank);
+  for (int64_t dim : order)
+    if (dim < 0 || dim >= static_cast<int64_t>(rank) || seen.test(dim))
+      return false;
+    else
+      seen.set(dim);
+  return order.size() == rank;
+}
+
+bool mlir::par::isWholeFileTensor(VariableOp variable) {
+  FileAttr file = variable.getFileAttr();
+  FilePieceAttr piece = file.getPieces().front();
+  if (file.getPieces().size() > 1 || file.getOffsetAttr() || piece.getStack() || !piece.getView().empty() ||
+      !piece.getSliceBegin().empty() || !piece.getPartBegin().empty())
+    return false;
+  RankedTensorType type = variable.getTensorType();
+  int64_t elements = 1;
+  for (int64_t size : piece.getShape())
+    if (size < 0 || llvm::MulOverflow(elements, size, elements))
+      return false;
+  return (piece.getShape().empty() || elements == type.getNumElements()) &&
+         (piece.getPermutation().empty() || isPermutation(piece.getPermutation(), type.getRank()));
+}
+
+size_t mlir::par::getFileRank(VariableOp variable) {
+  ArrayRef<int64_t> shape = variable.getFileAttr().getPieces().front().getShape();
+  if (!isWholeFileTensor(variable))
+    return ::par::io::rankInFile(getFilePlace(variable));
+  return shape.empty() ? variable.getTensorType().getRank() : shape.size();
+}
 
 static std::vector<int64_t> toVector(ArrayRef<int64_t> values) { return values.vec(); }
 

@@ -105,17 +105,15 @@ LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
   return failure(failed(check(replicated)) || failed(check(unreduced)));
 }
 
-/// sharding_c1 for one list of axes, and sharding_c2 for those that views stand for.
+/// sharding_c1 for one list of axes.
 static bool verifyAxes(llvm::function_ref<InFlightDiagnostic()> emitError, MeshAttr mesh,
-                       ArrayRef<StringAttr> axes, llvm::SmallDenseSet<StringAttr> &seen) {
+                       ArrayRef<StringAttr> axes, bool &namesViews) {
   bool valid = true;
   for (StringAttr axis : axes) {
+    if (mesh && mesh.hasAxis(axis.getValue()))
+      continue;
     if (mesh && mesh.hasName(axis.getValue())) {
-      for (StringAttr part : mesh.getAxes(axis.getValue()))
-        if (!seen.insert(part).second) {
-          emitError() << "sharding_c2: mesh axis " << part << ", which " << axis << " has, is used twice";
-          valid = false;
-        }
+      namesViews = true;
       continue;
     }
     InFlightDiagnostic diagnostic = emitError();
@@ -124,6 +122,23 @@ static bool verifyAxes(llvm::function_ref<InFlightDiagnostic()> emitError, MeshA
       diagnostic << " " << mesh;
     valid = false;
   }
+  return valid;
+}
+
+/// sharding_c2 for the axes that views stand for.
+static bool verifyViews(llvm::function_ref<InFlightDiagnostic()> emitError, MeshAttr mesh,
+                        ShardingAttr sharding) {
+  SmallVector<StringAttr> names = sharding.getShardedAxes();
+  llvm::append_range(names, sharding.getReplicated());
+  llvm::append_range(names, sharding.getUnreduced());
+  llvm::SmallDenseSet<StringAttr> seen;
+  bool valid = true;
+  for (StringAttr name : names)
+    for (StringAttr axis : mesh.getAxes(name.getValue()))
+      if (!seen.insert(axis).second) {
+        emitError() << "sharding_c2: mesh axis " << axis << ", which " << name << " has, is used twice";
+        valid = false;
+      }
   return valid;
 }
 
@@ -141,11 +156,13 @@ LogicalResult ShardingAttr::verifyFor(llvm::function_ref<InFlightDiagnostic()> e
                 << rank;
     valid = false;
   }
-  llvm::SmallDenseSet<StringAttr> seen;
+  bool namesViews = false;
   for (DimShardingAttr dim : getDims())
-    valid &= verifyAxes(emitError, mesh, dim.getAxes(), seen);
-  valid &= verifyAxes(emitError, mesh, getReplicated(), seen);
-  valid &= verifyAxes(emitError, mesh, getUnreduced(), seen);
+    valid &= verifyAxes(emitError, mesh, dim.getAxes(), namesViews);
+  valid &= verifyAxes(emitError, mesh, getReplicated(), namesViews);
+  valid &= verifyAxes(emitError, mesh, getUnreduced(), namesViews);
+  if (namesViews)
+    valid &= verifyViews(emitError, mesh, *this);
   return success(valid);
 }
 

@@ -29,7 +29,7 @@ LogicalResult MeshOp::verify() {
 
 /// (variable_c3)
 static LogicalResult verifyFile(VariableOp variable) {
-  if (!variable.getFileAttr())
+  if (!variable.getFileAttr() || isWholeFileTensor(variable))
     return success();
   std::vector<std::string> problems =
       ::par::io::problemsOf(getFilePlace(variable), variable.getTensorType().getShape().vec());

@@ -7,6 +7,10 @@
 
 namespace mlir::par {
 
+/// Whether a variable, which has `file`, is a whole tensor of the model's files, in any order: what most are.
+bool isWholeFileTensor(VariableOp variable);
+/// Dimensions of the file's tensor, less those of which the variable takes one element.
+size_t getFileRank(VariableOp variable);
 /// What a variable's `file` says, which it has, with all that is left out there.
 ::par::io::FilePlace getFilePlace(VariableOp variable);
 
