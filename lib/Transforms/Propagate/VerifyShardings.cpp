@@ -64,13 +64,17 @@ private:
 
   /// Rules take their time: of most ops it is plain that they have no part in a sum.
   bool concernsSums(Operation *op) const {
-    auto has = [](Value value) { return !getUnreduced(value).empty(); };
-    if (llvm::any_of(op->getOperands(), has) || llvm::any_of(op->getResults(), has))
+    SmallVector<ShardingAttr> operands, results;
+    for (Value operand : op->getOperands())
+      operands.push_back(getSharding(operand));
+    for (Value result : op->getResults())
+      results.push_back(getSharding(result));
+    auto has = [](ShardingAttr sharding) { return sharding && !sharding.getUnreduced().empty(); };
+    if (llvm::any_of(operands, has) || llvm::any_of(results, has))
       return true;
-    return derived && llvm::any_of(op->getOperands(), [&](Value operand) {
-             SmallVector<StringAttr> axes = getSharding(operand).getShardedAxes();
-             return llvm::any_of(op->getResults(), [&](Value result) {
-               return bool(findMissing(axes, getSharding(result).getShardedAxes()));
+    return derived && llvm::any_of(operands, [&](ShardingAttr operand) {
+             return llvm::any_of(results, [&](ShardingAttr result) {
+               return operand != result && findMissing(operand.getShardedAxes(), result.getShardedAxes());
              });
            });
   }
