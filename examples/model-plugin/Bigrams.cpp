@@ -41,6 +41,13 @@ namespace {
 class BigramSource : public par::ModelSource {
 public:
   LogicalResult read(MLIRContext &context, par::SourceOptions &options) override {
+    // What is not followed is refused, so that no flag is without effect.
+    if (!options.overrides.empty())
+      return emitError(UnknownLoc::get(&context))
+             << "--set changes a config; " << options.model << " is none";
+    if (options.dtype != par::FloatKind::F32)
+      return emitError(UnknownLoc::get(&context))
+             << "--dtype " << par::getName(options.dtype) << ": " << options.model << " is in f32";
     auto file = llvm::MemoryBuffer::getFile(options.model);
     if (!file)
       return emitError(UnknownLoc::get(&context))
@@ -80,6 +87,10 @@ struct SplitWidth : PassWrapper<SplitWidth, OperationPass<ModuleOp>> {
 
   void runOnOperation() override {
     par::MeshAttr mesh = par::getMesh(getOperation());
+    if (!mesh) {
+      getOperation().emitError("split-width: the module has no mesh; run par-set-mesh first");
+      return signalPassFailure();
+    }
     // The mesh says which axes there are for it: tp, or its parts.
     par::Axes axes = mesh.getAxes(par::AxisRole::Tensor);
     for (auto variable : getOperation().getOps<par::VariableOp>()) {

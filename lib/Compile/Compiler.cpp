@@ -9,18 +9,17 @@
 #include "par/Compile/CheckNames.h"
 #include "par/Compile/Driver.h"
 #include "par/Compile/GraphState.h"
+#include "par/Compile/LoadModel.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Emit/AttentionPlans.h"
 #include "par/Emit/Manifest.h"
 #include "par/Emit/Package.h"
 #include "par/Emit/Report.h"
 #include "par/Emit/StagePicture.h"
-#include "par/Import/Import.h"
 #include "par/Register/Register.h"
 #include "par/Schedule/PrintSchedule.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
-#include "par/Support/GraphFile.h"
 #include "par/Support/OutputFile.h"
 #include "par/Target/Target.h"
 #include "par/io/ModelFiles.h"
@@ -94,22 +93,11 @@ private:
   }
 
   LogicalResult readModel() {
-    Plan &plan = options.plan;
     bool hasPlan = !options.planFile.empty();
-    if (!source->isGraph()) {
-      if (!hasPlan && !options.has("batch"))
-        plan.batch = 8 * plan.countRanks(AxisRole::Batch);
-      if (failed(check(checkBatch(plan, options.getWords()))))
-        return failure();
-    }
-    SourceOptions wanted{options.model, options.overrides};
-    if (hasPlan || options.has("seq"))
-      wanted.seq = plan.seq;
-    wanted.dtype = plan.dtype;
-    if (failed(source->read(context, wanted)))
-      return failure();
-    plan.seq = wanted.seq.value_or(plan.seq);
-    module = source->build(context, plan.getGraphBatch());
+    ModelRequest request{options.model, options.overrides};
+    request.hasBatch = hasPlan || options.has("batch");
+    request.hasSeq = hasPlan || options.has("seq");
+    module = loadModel(context, *source, request, options.getWords(), options.plan);
     if (!module)
       return failure();
     return source->isGraph() ? check(takeGraph(*module, options)) : success();

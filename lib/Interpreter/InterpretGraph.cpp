@@ -3,36 +3,22 @@
 #include "par/Compile/CheckPlan.h"
 #include "par/Compile/Driver.h"
 #include "par/Compile/GraphState.h"
+#include "par/Compile/LoadModel.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
-#include "par/Source/ModelSource.h"
 
 using namespace mlir;
 using namespace mlir::par;
-
-static InFlightDiagnostic error(MLIRContext &context) { return emitError(UnknownLoc::get(&context)); }
 
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
 
 static OwningOpRef<ModuleOp> readModel(MLIRContext &context, const InterpretOptions &options) {
-  std::unique_ptr<ModelSource> source = openModel(options.model);
+  ModelRequest request{options.model, options.overrides, options.has("batch"), options.has("seq")};
   Plan plan = options.plan;
-  if (!source->isGraph()) {
-    if (!options.has("batch"))
-      plan.batch = 8 * plan.countRanks(AxisRole::Batch);
-    if (llvm::Error problem = checkBatch(plan, PlanWords())) {
-      error(context) << llvm::toString(std::move(problem));
-      return {};
-    }
-  }
-  SourceOptions wanted{options.model, options.overrides};
-  if (options.has("seq"))
-    wanted.seq = plan.seq;
-  wanted.dtype = plan.dtype;
-  return succeeded(source->read(context, wanted)) ? source->build(context, plan.getGraphBatch()) : nullptr;
+  return loadModel(context, *openModel(options.model), request, PlanWords(), plan);
 }
 
 /// Micro-batches for whose tokens a rank program has slots; 0 in a module that is none.

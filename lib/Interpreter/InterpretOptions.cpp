@@ -48,6 +48,9 @@ static LogicalResult checkActing(MLIRContext &context, const InterpretOptions &o
                      "split-backward"},
                     "belongs to training, and --function logits trains nothing")))
     return failure();
+  if (!options.isPartitioned() &&
+      failed(refuse(context, options, {"strategy"}, "divides a model over ranks, but --mesh is not given")))
+    return failure();
   if (options.plan.optimizer == OptimizerKind::Sgd &&
       failed(refuse(context, options, {"beta1", "beta2", "eps"}, "is AdamW's, but --optimizer is sgd")))
     return failure();

@@ -4,6 +4,7 @@
 #include "par/Compile/CheckNames.h"
 #include "par/Compile/Driver.h"
 #include "par/Compile/GraphState.h"
+#include "par/Compile/LoadModel.h"
 #include "par/Cost/ModelFlops.h"
 #include "par/Planner/PlanAnswer.h"
 #include "par/Register/Register.h"
@@ -28,15 +29,13 @@ static LogicalResult freeze(ModuleOp module, const Names &patterns) {
 OwningOpRef<ModuleOp> PlanModel::read(MLIRContext &context, const std::string &path,
                                       const std::vector<std::string> &overrides,
                                       const std::set<std::string> &given, Plan &plan) {
-  SourceOptions wanted{path, overrides};
-  if (given.count("seq"))
-    wanted.seq = plan.seq;
-  wanted.dtype = plan.dtype;
-  wanted.logits = false;
-  if (failed(source->read(context, wanted)))
-    return {};
-  plan.seq = wanted.seq.value_or(plan.seq);
-  OwningOpRef<ModuleOp> module = source->build(context, /*batch=*/1);
+  // One sequence tells of all layers; a search decides how many there are.
+  Plan one = plan;
+  one.mesh = makeMesh({{AxisRole::Batch, 1}});
+  one.batch = one.microBatches = 1;
+  ModelRequest request{path, overrides, /*hasBatch=*/true, given.count("seq") > 0, /*logits=*/false};
+  OwningOpRef<ModuleOp> module = loadModel(context, *source, request, PlanWords(), one);
+  plan.seq = one.seq;
   if (!module || !source->isGraph())
     return module;
   if (llvm::Error error = takeWholeGraph(*module, path, overrides, given, plan)) {
@@ -74,8 +73,8 @@ LogicalResult PlanModel::load(const std::string &path, const std::vector<std::st
 
 /// Of the whole model, as par-compile finds them for each plan with so many tensor-parallel ranks: stages,
 /// batch and all other axes have no part in it.
-const PlanModel::Splits &PlanModel::findSplits(const Plan &plan) const {
-  return splits.get(plan.countRanks(AxisRole::Tensor), [&](Splits &found) {
+const std::optional<PlanModel::Splits> &PlanModel::findSplits(const Plan &plan) const {
+  return splits.get(plan.countRanks(AxisRole::Tensor), [&](std::optional<Splits> &found) {
     DialectRegistry registry;
     registerDialects(registry);
     MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -84,31 +83,37 @@ const PlanModel::Splits &PlanModel::findSplits(const Plan &plan) const {
     Plan split;
     split.mesh = makeMesh({{AxisRole::Tensor, plan.countRanks(AxisRole::Tensor)}});
     split.shardingSearch = true;
+    split.strategy = plan.strategy;
     split.target = plan.target;
     OwningOpRef<ModuleOp> module = source->build(context, plan.getGraphBatch());
-    if (!module || failed(Driver(split, PhaseOptions()).run(*module, CompilePhase::Annotate)))
+    if (!module || failed(freeze(*module, frozen)) ||
+        failed(Driver(split, PhaseOptions()).run(*module, CompilePhase::Annotate)))
       return;
+    found.emplace();
     for (auto variable : module->getOps<VariableOp>())
       if (ShardingAttr compute = variable.getComputeAttr())
         for (auto [dim, axes] : llvm::enumerate(compute.getDims()))
           if (!axes.getAxes().empty())
-            found[variable.getSymName()] = static_cast<int64_t>(dim);
+            (*found)[variable.getSymName()] = static_cast<int64_t>(dim);
   });
 }
 
-void PlanModel::addSplits(ModuleOp module, const Plan &plan) const {
-  const Splits &known = findSplits(plan);
+LogicalResult PlanModel::addSplits(ModuleOp module, const Plan &plan) const {
+  const std::optional<Splits> &known = findSplits(plan);
+  if (!known)
+    return failure();
   Builder builder(module.getContext());
   for (auto variable : module.getOps<VariableOp>()) {
-    auto split = known.find(variable.getSymName());
-    int64_t dim = split == known.end() ? -1 : split->second;
+    auto split = known->find(variable.getSymName());
+    int64_t dim = split == known->end() ? -1 : split->second;
     variable->setAttr(ParDialect::kSplitAttr, builder.getI64IntegerAttr(dim));
   }
+  return success();
 }
 
 OwningOpRef<ModuleOp> PlanModel::importInto(MLIRContext &context, const Plan &plan) const {
   OwningOpRef<ModuleOp> module = source->build(context, plan.getGraphBatch());
-  if (module && plan.shardingSearch)
-    addSplits(*module, plan);
-  return module && succeeded(freeze(*module, frozen)) ? std::move(module) : OwningOpRef<ModuleOp>();
+  if (!module || (plan.shardingSearch && failed(addSplits(*module, plan))) || failed(freeze(*module, frozen)))
+    return nullptr;
+  return module;
 }

@@ -29,13 +29,14 @@ private:
                              Plan &plan);
 
   std::unique_ptr<ModelSource> source;
-  /// By parameter, the dimension that tensor parallelism over so many ranks splits; -1: none.
+  /// The dimension that tensor parallelism splits, by parameter that has one.
   using Splits = llvm::StringMap<int64_t>;
-  const Splits &findSplits(const Plan &plan) const;
-  void addSplits(ModuleOp module, const Plan &plan) const;
+  /// Nothing where the search fails: there is no such plan then.
+  const std::optional<Splits> &findSplits(const Plan &plan) const;
+  LogicalResult addSplits(ModuleOp module, const Plan &plan) const;
 
-  mutable MadeOnce<int64_t, Splits> splits; ///< by ranks
-  Names frozen;                             ///< patterns of the parameters that are not trained
+  mutable MadeOnce<int64_t, std::optional<Splits>> splits; ///< by tensor-parallel ranks
+  Names frozen; ///< patterns of the parameters that are not trained
   double flops = 0;
   std::string hash;
 };

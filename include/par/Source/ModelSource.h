@@ -31,7 +31,7 @@ public:
   /// Whether sizes and types are the file's own, and phases may have run: a graph. Else the options decide.
   virtual bool isGraph() const { return false; }
   /// Reads and checks the model, and completes `options.seq` where it is the user's. One error through
-  /// `context` where that is impossible.
+  /// `context` where that is impossible, or where an option says what the source cannot do.
   virtual LogicalResult read(MLIRContext &context, SourceOptions &options) = 0;
   /// The module, with `batch` sequences where that is open. Threads may call it at once, each with a context
   /// of its own. Null after one error.
