@@ -171,7 +171,7 @@ private:
                       });
   }
 
-  /// What nobody changes any more is what earlier phases would have made.
+  /// A given graph must have what the phases before would have made of it: nothing changes that any more.
   LogicalResult verifyGiven(const Driver &driver) {
     if (options.first != CompilePhase::Cut && options.first != CompilePhase::Differentiate)
       return success();

@@ -25,7 +25,7 @@ static Attribute toAttribute(Builder &builder, const KindDescription::Datum &val
   return builder.getStringAttr(std::get<std::string>(value));
 }
 
-/// What `layers` say of `key`: one value if they agree, else one for each.
+/// The values of `key` in `layers`: one if they agree, else one for each.
 static Attribute getNumber(Builder &builder, StringRef key, ArrayRef<const LayerFunction *> layers) {
   llvm::SmallDenseMap<const LayerFunction *, Attribute> known;
   SmallVector<Attribute> values;

@@ -64,7 +64,7 @@ static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &op
 // State
 //===----------------------------------------------------------------------===//
 
-/// What a graph says that shows traces of the phases propagate and cut.
+/// A graph with traces of the phases propagate and cut must have all that they make.
 static LogicalResult verifyGiven(ModuleOp module, const Driver &driver) {
   if (isDifferentiated(module))
     return success();

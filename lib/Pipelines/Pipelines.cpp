@@ -13,6 +13,30 @@
 using namespace mlir;
 using namespace mlir::par;
 
+namespace {
+/// Refuses a module, for what is wrong with a pipeline is only said when it runs.
+struct Refuse : PassWrapper<Refuse, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Refuse)
+  explicit Refuse(std::string problem) : problem(std::move(problem)) {}
+
+  void runOnOperation() override {
+    getOperation().emitError(problem);
+    signalPassFailure();
+  }
+
+  std::string problem;
+};
+} // namespace
+
+/// The passes that a plan names as its strategy (par-compile has checked them already).
+static void addStrategy(OpPassManager &manager, const std::string &strategy) {
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  if (!strategy.empty() && failed(parsePassPipeline(strategy, manager, stream)))
+    manager.addPass(std::make_unique<Refuse>(
+        "strategy " + strategy + ": " + StringRef(problem).split("error: ").second.split('\n').first.str()));
+}
+
 void par::buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOptions &options) {
   // First: what depends on trained parameters decides which layers are one function.
   if (!options.freeze.empty())
@@ -20,9 +44,8 @@ void par::buildAnnotatePipeline(OpPassManager &manager, const AnnotatePipelineOp
         FreezeParametersOptions{SmallVector<std::string>(options.freeze.begin(), options.freeze.end())}));
   // Everything after speaks of the mesh's axes.
   manager.addPass(createSetMesh(SetMeshOptions{options.mesh}));
-  // What it annotates, par's own strategies keep.
-  if (!options.strategy.empty() && failed(parsePassPipeline(options.strategy, manager)))
-    llvm::report_fatal_error("unchecked strategy");
+  // First: par's own strategies keep what it annotates.
+  addStrategy(manager, options.strategy);
   if (options.searchSharding)
     manager.addPass(
         createSearchSharding(SearchShardingOptions{options.parameterLimit, options.flops, options.memory,

@@ -65,7 +65,7 @@ public:
     return read;
   }
 
-  /// What a unit reads of units before it, at present.
+  /// The values of units before it that a unit reads at present.
   llvm::SmallSetVector<Value, 4> findInputs(ArrayRef<Operation *> ops) const {
     llvm::SmallSetVector<Value, 4> inputs;
     for (Operation *op : ops)
@@ -111,7 +111,7 @@ private:
 };
 } // namespace
 
-/// What other units read of a unit.
+/// The values of a unit that other units read.
 static SmallVector<Value> findOutputs(ArrayRef<Operation *> ops) {
   SmallVector<Value> outputs;
   for (Operation *op : ops)

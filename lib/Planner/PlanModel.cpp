@@ -71,8 +71,8 @@ LogicalResult PlanModel::load(const std::string &path, const std::vector<std::st
   return freeze(*module, frozen);
 }
 
-/// Of the whole model, as par-compile finds them for each plan with so many tensor-parallel ranks: stages,
-/// batch and all other axes have no part in it.
+/// The splits of the whole model are those that par-compile finds for each plan with so many tensor-parallel
+/// ranks: stages, batch and all other axes have no part in them.
 const std::optional<PlanModel::Splits> &PlanModel::findSplits(const Plan &plan) const {
   return splits.get(plan.countRanks(AxisRole::Tensor), [&](std::optional<Splits> &found) {
     DialectRegistry registry;

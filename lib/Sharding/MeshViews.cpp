@@ -106,7 +106,7 @@ private:
                 Twine(llvm::count_if(before, [&](const Part &other) { return other.over == part.over; })));
   }
 
-  /// What an axis of one of the numberings consists of.
+  /// The parts that an axis of one of the numberings consists of.
   SmallVector<StringAttr> list(size_t Part::*side, size_t axis) const {
     SmallVector<StringAttr> own;
     for (const Part &part : parts)

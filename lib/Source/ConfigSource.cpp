@@ -37,7 +37,7 @@ private:
 };
 } // namespace
 
-/// Whatever no other format reads: a folder has no ending.
+/// A config is whatever no other format reads: a folder has no ending.
 ModelFormat par::getConfigFormat() {
   return {[](StringRef) { return true; }, [] { return std::make_unique<ConfigSource>(); }};
 }

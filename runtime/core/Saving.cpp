@@ -124,7 +124,7 @@ Saver::Gathered Saver::gather(const Variable &variable, int rank, const Arenas &
   return {std::move(ranks), std::move(shards)};
 }
 
-/// What a variable holds of a tensor.
+/// Copies the part of a tensor that a variable holds.
 void Saver::fill(const Target &target, const io::FileTensor::Use &use, const Gathered &gathered,
                  std::vector<float> &whole) const {
   const Variable &variable = *target.files.variables[use.variable];

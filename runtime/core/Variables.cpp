@@ -66,7 +66,7 @@ struct Alike {
   std::vector<io::TensorPart> parts; ///< that the whole variable lies in
 };
 
-/// What a shard has of one of the parts.
+/// The elements that a shard has of one of the parts.
 struct Rows {
   const Alike *of;
   const io::TensorPart *part;

@@ -34,7 +34,7 @@ static void fillRanges(Ranges &ranges, const Shape &shape) {
       ranges.end[d] = shape[d];
 }
 
-/// What one tensor of a piece holds of the variable.
+/// The part of the variable that one tensor of a piece holds.
 static Shape sizesOfTensor(const FilePiece &piece) {
   Shape sizes = piece.part.sizes();
   if (piece.stack > 0 && !sizes.empty())

@@ -7,13 +7,13 @@
 
 namespace mlir::par {
 
-/// What a tool was told of a model.
+/// The model that a tool is given, and which sizes are the user's.
 struct ModelRequest {
   std::string model;                     ///< its path
   std::vector<std::string> overrides;    ///< as SourceOptions
   bool hasBatch = false, hasSeq = false; ///< the plan's are the user's; else the source's default, and 8
                                          ///< sequences for every data-parallel rank
-  bool logits = true; ///< as SourceOptions
+  bool logits = true;                    ///< as SourceOptions
 };
 
 /// Reads the model and builds its module, for the batch of the plan where that is open. Completes the plan's

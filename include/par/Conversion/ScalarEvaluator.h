@@ -62,7 +62,7 @@ public:
 private:
   using Key = std::pair<void *, SmallVector<void *>>;
 
-  /// What ops write their elements with.
+  /// Values and helpers with which ops write the code for their elements.
   class Elements final : public ElementBuilder {
   public:
     explicit Elements(ScalarEvaluator &evaluator)

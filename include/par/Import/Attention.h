@@ -34,7 +34,7 @@ struct Scores {
   bool byHeadDim = true;
   /// Those of layer i, from 0, are divided by i + 1.
   bool byLayer = false;
-  /// Of probabilities.
+  /// The share of probabilities that dropout clears.
   double dropout = 0;
 
   void describe(KindDescription &kind) const;

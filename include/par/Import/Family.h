@@ -21,7 +21,7 @@ struct Family {
   void (*read)(ConfigReader &reader, ModelConfig &config);
 };
 
-/// By name: those of par, and those that were registered.
+/// All families by name: those of par, and those that were registered.
 const std::vector<const Family *> &families();
 /// Makes `family`, which lives as long as the program, known to every import that begins later. False if its
 /// name is taken.

@@ -14,7 +14,7 @@ enum class Activation {
   Silu,     ///< x·σ(x), σ(x) = 1 / (1 + exp(−x))
 };
 
-/// What every kind of feed-forward with one hidden value says of it.
+/// The numbers that describe every kind of feed-forward with one hidden value.
 void describeFeedForward(KindDescription &kind, int64_t width, Activation activation, bool bias);
 
 /// down(activation(gate(x)) · up(x))

@@ -81,7 +81,7 @@ SharedPart share(const T &part) {
   return std::make_shared<const T>(part);
 }
 
-/// What normalises the last dimension before attention, feed-forward and head.
+/// The norm of the last dimension before attention, feed-forward and head.
 struct Norm {
   enum class Type {
     Rms,         ///< weight·x / √(mean(x²) + eps)
@@ -139,9 +139,9 @@ public:
 /// A layer of a model.
 struct ModelLayer {
   SharedPart kind;
-  /// From 0 among the blocks; embedding and head have none.
+  /// The layer's number among the blocks, from 0; embedding and head have none.
   std::optional<int64_t> number;
-  /// What its tensors' names begin with, such as `layers.3.`.
+  /// The prefix of its tensors' names, such as `layers.3.`.
   std::string path;
 };
 

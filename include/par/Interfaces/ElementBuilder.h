@@ -15,7 +15,7 @@ using Index = SmallVector<Value>;
 
 inline ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-/// What stands for the dimensions of a tensor, without `dims`.
+/// The entries for the dimensions of a tensor, without those of `dims`.
 template <typename T>
 SmallVector<T> dropDims(ArrayRef<T> index, ArrayRef<int64_t> dims) {
   SmallVector<T> rest;
@@ -25,7 +25,7 @@ SmallVector<T> dropDims(ArrayRef<T> index, ArrayRef<int64_t> dims) {
   return rest;
 }
 
-/// What stands for the dimensions of what is transposed, where `index` does for those of the result.
+/// The index of an operand of a transpose, where `index` is that of the result.
 template <typename T>
 SmallVector<T> turnBack(ArrayRef<T> index, ArrayRef<int64_t> permutation) {
   SmallVector<T> source(index.size());

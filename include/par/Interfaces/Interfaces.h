@@ -13,7 +13,7 @@ namespace mlir::par {
 
 class ElementBuilder;
 
-/// What kind of op an op is; see KernelOpInterface.
+/// The kinds of ops; see KernelOpInterface.
 enum class OpClass {
   Opaque,      ///< nothing is known of it
   Annotation,  ///< states something of its operand, which is its result
@@ -53,7 +53,7 @@ bool keepsStepsOfClass(Operation *op, int64_t step);
 FailureOr<Value> emitElementwise(Operation *op, ElementBuilder &builder, ArrayRef<Value> index,
                                  bool isExact = false);
 
-/// Of ops whose result is a choice; see ChosenOnce in Interfaces.td.
+/// The trait of ops whose result is a choice; see ChosenOnce in Interfaces.td.
 template <typename ConcreteType>
 class ChosenOnce : public OpTrait::TraitBase<ConcreteType, ChosenOnce> {};
 

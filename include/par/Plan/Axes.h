@@ -13,7 +13,7 @@
 
 namespace mlir::par {
 
-/// What the ranks along an axis have parts of. An axis may have several roles.
+/// A role says what the ranks along an axis have parts of. An axis may have several roles.
 enum class AxisRole : uint8_t {
   Pipeline = 1, ///< layers: every rank is a stage
   Batch = 2,    ///< rows of the batch

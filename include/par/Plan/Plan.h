@@ -99,7 +99,7 @@ struct Plan {
   /// Sequences of the graph: of one micro-batch over all data-parallel ranks.
   int64_t getGraphBatch() const { return batch / microBatches; }
   int64_t countRanks() const;
-  /// Over all axes of a role.
+  /// The product of the sizes of all axes that have a role.
   int64_t countRanks(AxisRole role) const { return par::countRanks(mesh, role); }
   int64_t countStages() const { return countRanks(AxisRole::Pipeline); }
 };

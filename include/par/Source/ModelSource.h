@@ -14,7 +14,7 @@
 
 namespace mlir::par {
 
-/// What a user decides of a model, as far as its source leaves it open.
+/// The user's decisions about a model, as far as its source leaves them open.
 struct SourceOptions {
   std::string model;                  ///< its path, as it was given
   std::vector<std::string> overrides; ///< `key=value` each, of a config

@@ -41,7 +41,7 @@ struct ShardZero : par::impl::ShardZeroBase<ShardZero> {
         shard(variable);
   }
 
-  /// Over the axes of state that split no dimension already: a rank computes with a part of its own there.
+  /// The axes of state that split no dimension yet: over the others a rank computes with a part of its own.
   Axes chooseGroup(const DimAxes &dims) const {
     Axes group = mesh.getAxes(AxisRole::State);
     for (const Axes &axes : dims)

@@ -14,7 +14,7 @@ using namespace mlir::par;
 static constexpr StringLiteral kRemedy = "; mend it, or cut the graph again (--from cut)";
 
 namespace {
-/// What crosses a cut, at one end of it.
+/// A value that crosses a cut, at one end of it.
 struct Crossing {
   unsigned place; ///< number of the result, or of the argument
   Type type;

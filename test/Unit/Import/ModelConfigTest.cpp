@@ -16,7 +16,7 @@ ModelConfig read(llvm::StringRef text, std::vector<std::string> overrides = {}) 
   return {};
 }
 
-/// What the first layer that has `key` says of it; null if none does.
+/// The value of `key` in the first layer that has it; null if none does.
 const KindDescription::Datum *find(const std::vector<ModelLayer> &layers, llvm::StringRef key) {
   static KindDescription description;
   for (const ModelLayer &layer : layers) {

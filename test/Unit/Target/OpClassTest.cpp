@@ -92,7 +92,7 @@ TEST(OpClassTest, kernelsComputeTheirElements) {
   kernel->check();
 }
 
-/// What follows from an index alone has no memory: every kernel that needs it computes it.
+/// A value that follows from an index alone has no memory: every kernel that needs it computes it.
 TEST(OpClassTest, numbersOfPlacesAreFree) {
   MLIRContext context(makeRegistry());
   context.loadAllAvailableDialects();

@@ -55,7 +55,7 @@ static ParseResult parseRanges(AsmParser &parser, SmallVectorImpl<int64_t> &begi
   });
 }
 
-/// What follows a key of a piece. Null: there is no such key.
+/// Parses the value of a key of a piece. Null: there is no such key.
 static OptionalParseResult parseKey(AsmParser &parser, StringRef key, Piece &piece) {
   if (key == "stack")
     return ParseResult(parser.parseInteger(piece.stack));

@@ -7,7 +7,7 @@
 
 namespace mlir::par {
 
-/// What a kernel of attention computes.
+/// The passes of attention, each a kernel.
 enum class AttentionPass {
   Forward, ///< a block has queries and walks the keys
   Queries, ///< their gradients: the same

@@ -41,7 +41,7 @@ struct Shard {
   Shape local, begin;
 };
 
-/// What a shard has of the part of a tensor that lies in one tensor of files.
+/// The elements that a shard has of the part of a tensor that lies in one tensor of files.
 struct ShardLayout {
   Shard shard;
   Shape begin;   ///< of these elements, counted from the shard's first

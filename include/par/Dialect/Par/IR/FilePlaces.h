@@ -11,7 +11,7 @@ namespace mlir::par {
 bool isWholeFileTensor(VariableOp variable);
 /// Dimensions of the file's tensor, less those of which the variable takes one element.
 size_t getFileRank(VariableOp variable);
-/// What a variable's `file` says, which it has, with all that is left out there.
+/// The place in files of a variable that has `file`, with the defaults of all keys that are left out.
 ::par::io::FilePlace getFilePlace(VariableOp variable);
 
 } // namespace mlir::par
