@@ -1,10 +1,8 @@
 //===- Compiler.cpp - from a model to a package ---------------------------------------------------------===//
 #include "Compiler.h"
-#include "CutLimit.h"
 #include "GraphInput.h"
 #include "GraphSize.h"
 #include "MemoryLimit.h"
-#include "RecomputeLimit.h"
 #include "Summary.h"
 #include "par/Compile/CheckNames.h"
 #include "par/Compile/Driver.h"
@@ -119,31 +117,18 @@ private:
                       " that can be planned; take a smaller --batch or --seq, or more --micro-batches");
   }
 
-  /// The plan is final: checked, without what has no effect, and with the limit that `auto` needs.
+  /// The plan is final: checked, without what has no effect, and with all that it leaves open decided.
   LogicalResult settle() {
     llvm::Expected<std::vector<std::string>> notes = settlePlan(options);
     if (!notes)
       return check(notes.takeError());
     for (const std::string &note : *notes)
       printNote(note);
-    bool seeksLimit = options.plan.recompute == RecomputeKind::Auto && options.plan.recomputeLimit.empty();
-    if (options.memoryLimit)
+    if (options.memoryLimit) {
       begun = module->clone();
-    if (seeksLimit && options.memoryLimit && options.first <= CompilePhase::Differentiate)
-      options.plan.recomputeLimit = findRecomputeLimit(options.plan, options.memoryLimit, trials);
-    fitCuts();
+      decideForLimit(options, trials);
+    }
     return success();
-  }
-
-  /// Stages are cut elsewhere where that makes them fit. What is run again comes first: it moves nothing.
-  void fitCuts() {
-    Plan &plan = options.plan;
-    if (!options.memoryLimit || plan.countStages() == 1 || !plan.cuts.empty() ||
-        options.first > CompilePhase::Cut || plan.recompute == RecomputeKind::Auto)
-      return;
-    plan.cuts = findFittingCuts(plan, options.memoryLimit, trials);
-    if (!plan.cuts.empty())
-      printNote(printFlag(plan, "cuts") + ": for --memory-limit " + options.memoryLimitText);
   }
 
   /// The graph with which trials of other plans begin.

@@ -1,4 +1,4 @@
-//===- MemoryLimit.h - plans that do not fit, and what would ----------------------------------*- C++ -*-===//
+//===- MemoryLimit.h - plans under a limit of memory ------------------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_COMPILE_MEMORYLIMIT_H
 #define PAR_LIB_COMPILE_MEMORYLIMIT_H
 
@@ -7,6 +7,10 @@
 #include "par/Emit/MemoryProfile.h"
 
 namespace mlir::par {
+
+/// Decides what the plan leaves open so that it is within its limit: how much of each stage `--recompute auto`
+/// saves, and else where stages are cut, which is noted. What is run again moves nothing.
+void decideForLimit(CompileOptions &options, PlanTrials &trials);
 
 /// Of the stage that needs most: one `error:` line with what is needed, by how much it is too much, at which
 /// kernel, and the cheapest changes of the plan that fit, as flags; then notes with what is live there.

@@ -2,6 +2,7 @@
 #include "par/Planner/PlanSpace.h"
 #include "par/Compile/CheckPlan.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Compile/PlanLevers.h"
 #include "par/Schedule/Schedule.h"
 
 using namespace mlir::par;
@@ -192,16 +193,18 @@ std::vector<Plan> mlir::par::findSmallerPlans(const PlanRequest &request, const 
   // What is offloaded is offloaded with each way to recompute that is too large without.
   if (plan.offload != OffloadKind::None && request.mayOffload())
     return plans;
-  if (!request.isPinned("recompute") && plan.recompute < RecomputeKind::Full)
-    plans.emplace_back(plan).recompute =
-        plan.recompute == RecomputeKind::None ? RecomputeKind::Selective : RecomputeKind::Full;
-  if (request.mayOffload() && plan.offload == OffloadKind::None) {
-    Plan offloaded = plan;
-    offloaded.offload = OffloadKind::DeviceUpdate;
-    plans.push_back(offloaded);
-    if (!hasTransfers(plan) && !request.isPinned("overlap"))
-      plans.emplace_back(std::move(offloaded)).overlap = true;
-  }
+  auto addNext = [&](llvm::StringRef lever) {
+    std::vector<PlanChange> changes = getPlanLever(lever).tighten(plan);
+    if (!changes.empty())
+      changes.front()(plans.emplace_back(plan));
+  };
+  if (!request.isPinned("recompute"))
+    addNext("recompute");
+  if (!request.mayOffload())
+    return plans;
+  addNext("offload");
+  if (!hasTransfers(plan) && !request.isPinned("overlap"))
+    plans.emplace_back(Plan(plans.back())).overlap = true;
   return plans;
 }
 
