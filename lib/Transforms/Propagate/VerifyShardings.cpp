@@ -29,6 +29,23 @@ static StringAttr findDifference(ArrayRef<StringAttr> left, ArrayRef<StringAttr>
 }
 
 namespace {
+/// The shardings of an op's operands and results, which are looked up once.
+struct OpShardings {
+  SmallVector<ShardingAttr> operands, results;
+
+  explicit OpShardings(Operation *op) {
+    for (Value operand : op->getOperands())
+      operands.push_back(getSharding(operand));
+    for (Value result : op->getResults())
+      results.push_back(getSharding(result));
+  }
+
+  bool split(StringAttr axis) const {
+    auto has = [&](ShardingAttr one) { return llvm::is_contained(one.getShardedAxes(), axis); };
+    return llvm::any_of(operands, has) || llvm::any_of(results, has);
+  }
+};
+
 /// (shardings_c2) Where sums over an axis are not complete.
 class SumVerifier {
 public:
@@ -36,8 +53,8 @@ public:
 
   LogicalResult verify(func::FuncOp function) {
     for (BlockArgument argument : function.getArguments())
-      if (std::optional<InputKind> input = getInput(function, argument.getArgNumber());
-          input && !getUnreduced(argument).empty())
+      if (std::optional<InputKind> input;
+          !getUnreduced(argument).empty() && (input = getInput(function, argument.getArgNumber())))
         return function.emitError("shardings_c2: argument ")
                << argument.getArgNumber() << " of @" << function.getSymName() << " is the input \""
                << stringifyInputKind(*input) << "\", which is no sum, but " << getSharding(argument)
@@ -56,19 +73,17 @@ private:
       return verifyReturn(exit);
     if (isa<ReshardOp>(op)) // completes a sum, or hands it on, as it says
       return success();
-    if (!concernsSums(op))
+    OpShardings shardings(op);
+    if (!concernsSums(shardings))
       return success();
     auto ruled = dyn_cast<ShardingRuleOpInterface>(op);
-    return isa<ConstrainOp>(op) || !ruled ? verifyComplete(op) : verifyRule(op, ruled.getShardingRule());
+    return isa<ConstrainOp>(op) || !ruled ? verifyComplete(op)
+                                          : verifyRule(op, shardings, ruled.getShardingRule());
   }
 
   /// Rules take their time: of most ops it is plain that they have no part in a sum.
-  bool concernsSums(Operation *op) const {
-    SmallVector<ShardingAttr> operands, results;
-    for (Value operand : op->getOperands())
-      operands.push_back(getSharding(operand));
-    for (Value result : op->getResults())
-      results.push_back(getSharding(result));
+  bool concernsSums(const OpShardings &shardings) const {
+    const auto &[operands, results] = shardings;
     auto has = [](ShardingAttr sharding) { return sharding && !sharding.getUnreduced().empty(); };
     if (llvm::any_of(operands, has) || llvm::any_of(results, has))
       return true;
@@ -89,38 +104,28 @@ private:
     return success();
   }
 
-  static bool splits(Operation *op, StringAttr axis) {
-    auto has = [&](Value value) { return llvm::is_contained(getSharding(value).getShardedAxes(), axis); };
-    return llvm::any_of(op->getOperands(), has) || llvm::any_of(op->getResults(), has);
-  }
-
   /// A set of operands of which all are sums over `axis`, so that the results are; null: there is none.
-  static DenseI64ArrayAttr findLinearSet(Operation *op, RuleAttr rule, StringAttr axis) {
-    if (splits(op, axis))
+  static DenseI64ArrayAttr findLinearSet(const OpShardings &shardings, RuleAttr rule, StringAttr axis) {
+    if (shardings.split(axis))
       return nullptr;
     for (DenseI64ArrayAttr set : rule.getLinear())
       if (!set.empty() && llvm::all_of(set.asArrayRef(), [&](int64_t operand) {
-            return isUnreduced(op->getOperand(operand), axis);
+            return llvm::is_contained(shardings.operands[operand].getUnreduced(), axis);
           }))
         return set;
     return nullptr;
   }
 
-  LogicalResult verifyRule(Operation *op, RuleAttr rule) {
+  LogicalResult verifyRule(Operation *op, const OpShardings &shardings, RuleAttr rule) {
     for (OpOperand &operand : op->getOpOperands())
-      for (StringAttr axis : getUnreduced(operand.get())) {
-        DenseI64ArrayAttr set = findLinearSet(op, rule, axis);
+      for (StringAttr axis : shardings.operands[operand.getOperandNumber()].getUnreduced()) {
+        DenseI64ArrayAttr set = findLinearSet(shardings, rule, axis);
         if (!set || !llvm::is_contained(set.asArrayRef(), operand.getOperandNumber()))
           return refuseOperand(operand, rule, axis);
       }
-    SmallVector<ShardingAttr> operands, results;
-    for (Value operand : op->getOperands())
-      operands.push_back(getSharding(operand));
-    for (Value result : op->getResults())
-      results.push_back(getSharding(result));
-    FactorAxes factors = readFactors(rule, operands, results);
+    FactorAxes factors = readFactors(rule, shardings.operands, shardings.results);
     for (OpResult result : op->getResults())
-      if (failed(verifyResult(result, rule, pendingAxes(rule, factors, result.getResultNumber()))))
+      if (failed(verifyResult(result, shardings, rule, pendingAxes(rule, factors, result.getResultNumber()))))
         return failure();
     return success();
   }
@@ -143,12 +148,12 @@ private:
   }
 
   /// What is unreduced is what the op makes a sum of, and what passes through it.
-  LogicalResult verifyResult(OpResult result, RuleAttr rule, Axes sums) {
+  LogicalResult verifyResult(OpResult result, const OpShardings &shardings, RuleAttr rule, Axes sums) {
     Operation *op = result.getOwner();
     bool passes = false;
-    for (Value operand : op->getOperands())
-      for (StringAttr axis : getUnreduced(operand))
-        if (findLinearSet(op, rule, axis) && !llvm::is_contained(sums, axis)) {
+    for (ShardingAttr operand : shardings.operands)
+      for (StringAttr axis : operand.getUnreduced())
+        if (findLinearSet(shardings, rule, axis) && !llvm::is_contained(sums, axis)) {
           passes |= !isUnreduced(result, axis);
           sums.push_back(axis);
         }
