@@ -1,7 +1,6 @@
 //===- MemoryLimit.cpp - plans under a limit of memory --------------------------------------------------===//
 #include "MemoryLimit.h"
 #include "CutLimit.h"
-#include "RecomputeLimit.h"
 #include "par/Compile/PlanFit.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Emit/FoldedMemory.h"
@@ -11,11 +10,19 @@
 
 using namespace mlir::par;
 
+static PlanFit makeFit(const CompileOptions &options, PlanTrials &trials) {
+  auto measure = [&trials](const Plan &other) { return trials.measure(other); };
+  auto isFixed = [isGraph = options.isGraph()](llvm::StringRef lever) {
+    return isGraph && lever == "micro_batches"; // a graph has its batch
+  };
+  return {options.plan, options.memoryLimit, measure, isFixed};
+}
+
 void mlir::par::decideForLimit(CompileOptions &options, PlanTrials &trials) {
   Plan &plan = options.plan;
   if (plan.recompute == RecomputeKind::Auto) {
     if (plan.recomputeLimit.empty() && options.first <= CompilePhase::Differentiate)
-      plan.recomputeLimit = findRecomputeLimit(plan, options.memoryLimit, trials);
+      plan.recomputeLimit = makeFit(options, trials).findRecomputeLimit();
     return;
   }
   if (plan.countStages() == 1 || !plan.cuts.empty() || options.first > CompilePhase::Cut)

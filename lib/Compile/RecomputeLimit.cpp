@@ -1,5 +1,5 @@
 //===- RecomputeLimit.cpp - how much may be saved under a limit of memory -------------------------------===//
-#include "RecomputeLimit.h"
+#include "par/Compile/PlanFit.h"
 #include <limits>
 
 using namespace mlir::par;
@@ -36,19 +36,19 @@ private:
 };
 } // namespace
 
-StageNumbers mlir::par::findRecomputeLimit(const Plan &plan, int64_t memoryLimit, PlanTrials &trials) {
+StageNumbers PlanFit::findRecomputeLimit() const {
   auto planAt = [&](StageNumbers limits) {
     Plan bounded = plan;
     bounded.recomputeLimit = std::move(limits);
-    return trials.measure(bounded);
+    return measure(bounded);
   };
   StageNumbers unlimited = {std::numeric_limits<int64_t>::max()};
   std::optional<PlanSize> size = planAt(unlimited);
-  if (!size || size->getPeak() <= memoryLimit)
+  if (!size || size->getPeak() <= limit)
     return unlimited;
   std::vector<Search> searches;
   for (const StageSize &stage : size->stages)
-    searches.emplace_back(stage, memoryLimit);
+    searches.emplace_back(stage, limit);
   auto list = [&](auto get) {
     StageNumbers numbers;
     for (const Search &search : searches)
@@ -67,7 +67,7 @@ StageNumbers mlir::par::findRecomputeLimit(const Plan &plan, int64_t memoryLimit
         alone[stage] = next[stage];
         own = planAt(alone);
       }
-      searches[stage].learn(own ? std::optional(own->stages[stage].peak) : std::nullopt, memoryLimit);
+      searches[stage].learn(own ? std::optional(own->stages[stage].peak) : std::nullopt, limit);
     }
   }
   return list([](const Search &search) { return search.best; });

@@ -13,7 +13,7 @@ struct MeasuredPlan {
   int64_t peak = 0; ///< bytes of the rank that needs most
 };
 
-/// Seeks what a user can change about a plan so that its ranks need no more than `limit` bytes.
+/// Seeks what makes a plan's ranks need no more than `limit` bytes.
 class PlanFit {
 public:
   using Measure = std::function<std::optional<PlanSize>(const Plan &)>;
@@ -28,6 +28,10 @@ public:
   /// Levers one after the other, each as strong as it helps, until it fits, without those that are needless
   /// then; else the least there is. `needed`: bytes of the plan itself, which it is where nothing helps.
   MeasuredPlan findCombined(int64_t needed) const;
+
+  /// The most bytes that each stage may save, where it is not decided yet (`--recompute auto`), by bisection;
+  /// where no plan fits, those of the lowest peak that was seen.
+  StageNumbers findRecomputeLimit() const;
 
 private:
   std::optional<int64_t> getPeak(const Plan &other) const;

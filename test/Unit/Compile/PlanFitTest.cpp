@@ -106,4 +106,25 @@ TEST(PlanFit, TheLeastIsToldWhereNothingFits) {
   EXPECT_EQ(found.peak, 40);
 }
 
+/// A stage that is within the limit saves all it wants; the other one the most with which it fits, to a
+/// thousandth.
+TEST(PlanFit, EachStageSavesTheMostThatFits) {
+  Plan plan = makePlan();
+  plan.recompute = RecomputeKind::Auto;
+  auto measure = [](const Plan &other) {
+    PlanSize size;
+    for (int64_t stage : {0, 1}) {
+      int64_t wanted = stage == 0 ? 8000 : 2000; // bytes that are saved without a limit
+      int64_t saved = std::min(wanted, other.recomputeLimit.of(stage));
+      size.stages.push_back({1000 + saved, saved});
+    }
+    return std::optional(size);
+  };
+  StageNumbers limits = PlanFit(plan, 5000, measure, isFree).findRecomputeLimit();
+  ASSERT_EQ(limits.size(), 2u);
+  EXPECT_LE(limits[0], 4000);
+  EXPECT_GE(limits[0], 4000 - 8);
+  EXPECT_GE(limits[1], 2000);
+}
+
 } // namespace
