@@ -83,12 +83,12 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
   flags.section("What is shown and written");
   describeOutputs(flags, options);
   flags.files({"plan", "cluster"}, {"report", "timeline"});
-  flags.elsewhere({"steps",    "data",        "data-dtype",   "weights",      "seed",
-                   "lr",       "lr-schedule", "warmup-steps", "decay-steps",  "min-lr",
-                   "beta1",    "beta2",       "eps",          "weight-decay", "clip-grad-norm",
-                   "metrics",  "eval-data",   "eval-every",   "checkpoint",   "checkpoint-every",
-                   "keep",     "resume",      "save-params",  "save-grads",   "shuffle",
-                   "transport"},
+  flags.elsewhere({"steps",     "data",        "data-dtype",   "weights",      "seed",
+                   "lr",        "lr-schedule", "warmup-steps", "decay-steps",  "min-lr",
+                   "beta1",     "beta2",       "eps",          "weight-decay", "clip-grad-norm",
+                   "metrics",   "eval-data",   "eval-every",   "checkpoint",   "checkpoint-every",
+                   "keep",      "resume",      "save-params",  "save-grads",   "shuffle",
+                   "transport", "loss-weight"},
                   "par-run takes it; it may differ from run to run of a package");
   return flags;
 }

@@ -191,22 +191,20 @@ private:
   }
 
   Error takeSizes() {
-    auto described = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr);
-    if (!described || !described.getAs<IntegerAttr>("vocab"))
-      return makeError(
-          options.model +
-          ": the module does not say how many tokens exist; add the attribute par.model = {vocab = N : i64}");
-    RankedTensorType tokens = findTokens(module);
-    if (!tokens)
-      return makeError(options.model + ": no function has an argument that is #par.place<input tokens>; the "
-                                       "runtime feeds tokens and targets");
-    if (tokens.getRank() != 2)
-      return makeError(options.model + ": tokens must be tensor<batch x seq x i32>");
+    GraphRows rows = findRows(module);
+    llvm::Expected<int64_t> vocab = getVocab(module, rows);
+    if (!vocab)
+      return makeError(options.model + ": " + llvm::toString(vocab.takeError()));
+    if (!rows.any)
+      return makeError(options.model +
+                       ": no function has an argument that the runtime supplies for each micro-batch, such "
+                       "as #par.place<input tokens>; nothing says how many rows the batch has");
     PlanWords words = options.getWords();
-    int64_t seq = tokens.getDimSize(1), total = tokens.getDimSize(0) * plan.microBatches;
+    int64_t seq = rows.getSeq(), total = rows.any.getDimSize(0) * plan.microBatches;
     bool isWhole = !options.planFile.empty();
     if ((isWhole || options.has("seq")) && plan.seq != seq)
-      return words.error(words.value(plan, "seq") + " differs from the graph's " + llvm::Twine(seq));
+      return words.error(words.value(plan, "seq") + (seq ? " differs from the graph's " + llvm::Twine(seq)
+                                                         : ": the graph reads no tokens; leave it out"));
     if ((isWhole || options.has("batch")) && plan.batch != total)
       return words.error(words.value(plan, "batch") +
                          " differs from the graph's batch x micro-batches = " + llvm::Twine(total));

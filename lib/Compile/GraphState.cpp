@@ -1,6 +1,8 @@
 //===- GraphState.cpp - which phases a graph went through -----------------------------------------------===//
 #include "par/Compile/GraphState.h"
 #include "par/Dialect/Par/IR/Places.h"
+#include "par/Dialect/Rank/IR/Rank.h"
+#include "par/Support/MakeError.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -28,11 +30,44 @@ bool par::isOverlapped(ModuleOp module) {
   return module.walk([](WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-RankedTensorType par::findTokens(ModuleOp module) {
+GraphRows par::findRows(ModuleOp module) {
+  GraphRows rows;
+  auto take = [&](InputKind input, RankedTensorType type) {
+    if (getTime(input) != InputTime::MicroBatch || !type || type.getRank() == 0)
+      return;
+    RankedTensorType none;
+    RankedTensorType &known = input == InputKind::Tokens    ? rows.tokens
+                              : input == InputKind::Targets ? rows.targets
+                                                            : none;
+    for (RankedTensorType *each : {&known, &rows.any})
+      if (!*each)
+        *each = type;
+  };
   for (auto function : module.getOps<func::FuncOp>())
     for (unsigned number = 0; number < function.getNumArguments(); ++number)
       // The global type where the module is local already.
-      if (getInput(function, number) == InputKind::Tokens)
-        return getGlobalType(function, number);
-  return {};
+      if (std::optional<InputKind> input = getInput(function, number))
+        take(*input, getGlobalType(function, number));
+  module.walk([&](rank::SlotOp slot) {
+    if (std::optional<InputKind> input = slot.getInputKind(); input && slot.getGlobalType())
+      take(*input, dyn_cast<RankedTensorType>(*slot.getGlobalType()));
+  });
+  return rows;
+}
+
+llvm::Expected<int64_t> par::getVocab(ModuleOp module, const GraphRows &rows) {
+  auto model = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr);
+  if (auto vocab = model ? model.getAs<IntegerAttr>("vocab") : IntegerAttr())
+    return vocab.getInt();
+  bool reads = (rows.tokens || rows.targets) && module
+                                                    .walk([](Operation *op) {
+                                                      return isa<EmbeddingOp, CrossEntropyOp>(op)
+                                                                 ? WalkResult::interrupt()
+                                                                 : WalkResult::advance();
+                                                    })
+                                                    .wasInterrupted();
+  if (!reads)
+    return 0;
+  return makeError("the module does not say how many tokens exist, which its lookups need to be true; add "
+                   "the attribute par.model = {vocab = N : i64}");
 }

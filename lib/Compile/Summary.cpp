@@ -76,8 +76,10 @@ static void printAttentions(const llvm::json::Object &program, llvm::raw_ostream
 void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, llvm::raw_ostream &os) {
   const llvm::json::Array &memory = *manifest.getArray("memory");
   os << "ranks " << *manifest.getInteger("world_size") << ", batch " << *manifest.getInteger("batch")
-     << " in " << *manifest.getInteger("micro_batches") << " micro-batches, seq "
-     << *manifest.getInteger("seq") << "\n";
+     << " in " << *manifest.getInteger("micro_batches") << " micro-batches";
+  if (int64_t seq = *manifest.getInteger("seq"))
+    os << ", seq " << seq;
+  os << "\n";
   const llvm::json::Object &model = *manifest.getObject("model");
   if (auto frozen = model.getInteger("frozen_parameters"))
     os << "frozen " << *frozen << " of " << *model.getInteger("parameters") << " parameters\n";

@@ -7,7 +7,7 @@ using namespace mlir::par;
 
 void FunctionTimes::leaveOutLossSums(func::FuncOp forward) {
   for (auto [number, value] : llvm::enumerate(forward.front().getTerminator()->getOperands()))
-    if (getOutput(forward, number) == OutputKind::Loss)
+    if (isLoss(forward, number))
       leaveOutSums(value);
 }
 

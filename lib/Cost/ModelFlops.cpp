@@ -78,8 +78,10 @@ double par::countModelFlops(ModuleOp module, double batch, llvm::ArrayRef<std::s
   for (func::FuncOp function : ChunkFunctions(module).getAll(Phase::Forward)) {
     flops += counter.count(function);
     for (BlockArgument argument : function.getArguments())
-      if (getInput(function, argument.getArgNumber()) == InputKind::Tokens)
-        rows = static_cast<double>(cast<RankedTensorType>(argument.getType()).getDimSize(0));
+      if (std::optional<InputKind> input = getInput(function, argument.getArgNumber());
+          input && getTime(*input) == InputTime::MicroBatch)
+        if (auto type = cast<RankedTensorType>(argument.getType()); type.getRank() > 0)
+          rows = static_cast<double>(type.getDimSize(0));
   }
   return flops / rows * batch;
 }

@@ -80,6 +80,8 @@ public:
         {"step_work", describeStepWork()}};
     if (mesh && !mesh.getViews().empty())
       manifest["views"] = describeViews();
+    if (json::Array losses = describeLosses(); !losses.empty())
+      manifest["losses"] = std::move(losses);
     if (auto flops = module->getAttrOfType<FloatAttr>(ParDialect::kModelFlopsAttr))
       manifest["model_flops_per_step"] = flops.getValueAsDouble();
     if (withPrograms) {
@@ -149,6 +151,28 @@ private:
       views.push_back(json::Object{{"name", view.getName().getValue().str()}, {"axes", std::move(axes)}});
     }
     return views;
+  }
+
+  /// Of several losses the names, and the weights that a run may replace.
+  json::Array describeLosses() {
+    std::map<std::string, json::Object> losses;
+    for (const Stage &stage : stages) {
+      rank::ScheduleOp train = stage.train;
+      for (auto slot : train.getOps<rank::SlotOp>()) {
+        std::string name = slot.getName().split('.').second.str();
+        bool isWeight = slot.getInputKind() == InputKind::LossWeight;
+        if (name.empty() || !(isWeight || slot.getOutputKind() == OutputKind::Loss))
+          continue;
+        losses[name]["name"] = name;
+        auto weight = dyn_cast_or_null<FloatAttr>(slot.getValueAttr());
+        if (isWeight)
+          losses[name]["weight"] = weight ? weight.getValueAsDouble() : 1.0;
+      }
+    }
+    json::Array list;
+    for (auto &entry : losses)
+      list.push_back(std::move(entry.second));
+    return list;
   }
 
   //===--------------------------------------------------------------------===//

@@ -46,6 +46,8 @@ static void describeTraining(par::Flags &flags, par::InterpretOptions &options) 
   flags.number("eps", "X", "of AdamW (default: 1e-8)", options.eps, {0.0, /*leastIncluded=*/false});
   flags.number("weight-decay", "X", "on tensors of file rank 2 and more (default: 0.1)", options.weightDecay);
   flags.number("clip-grad-norm", "X", "largest norm of the gradient; 0 = off (default: 1)", options.clip);
+  flags.list("loss-weight", "NAME=X", "weight of one of several losses (default: the graph's)",
+             options.lossWeightTexts);
   flags.choice("save", {"logits", "grads", "params"},
                "what -o holds (default: params, logits with --function logits)", options.save);
   flags.text("o", "FILE.safetensors", "where to write the result (default: nowhere)", options.output);

@@ -7,9 +7,11 @@
 #include "par/Compile/PlanFlags.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Rank/IR/Rank.h"
+#include "par/io/LossWeights.h"
 
 using namespace mlir;
 using namespace mlir::par;
+namespace io = ::par::io;
 
 //===----------------------------------------------------------------------===//
 // Reading
@@ -21,35 +23,36 @@ static OwningOpRef<ModuleOp> readModel(MLIRContext &context, const InterpretOpti
   return loadModel(context, *openModel(options.model), request, PlanWords(), plan);
 }
 
-/// Micro-batches for whose tokens a rank program has slots; 0 in a module that is none.
-static int64_t countMicroBatches(ModuleOp module, RankedTensorType &tokens) {
+/// Micro-batches for whose inputs a rank program has slots; 0 in a module that is none.
+static int64_t countMicroBatches(ModuleOp module) {
   std::set<uint64_t> microBatches;
   module.walk([&](rank::SlotOp slot) {
     auto schedule = dyn_cast<rank::ScheduleOp>(slot->getParentOp());
-    if (!schedule || schedule.getPurpose() != rank::Purpose::Train ||
-        slot.getInputKind() != InputKind::Tokens)
+    if (!schedule || schedule.getPurpose() != rank::Purpose::Train || !slot.getInputKind() ||
+        getTime(*slot.getInputKind()) != InputTime::MicroBatch)
       return;
     microBatches.insert(slot.getMicroBatch());
-    if (slot.getGlobalType())
-      tokens = dyn_cast<RankedTensorType>(*slot.getGlobalType());
   });
   return static_cast<int64_t>(microBatches.size());
 }
 
 static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &options) {
   ModuleOp module = *graph.module;
-  RankedTensorType tokens = findTokens(module);
-  if (int64_t count = countMicroBatches(module, tokens); count && count != options.plan.microBatches)
+  GraphRows rows = findRows(module);
+  if (int64_t count = countMicroBatches(module); count && count != options.plan.microBatches)
     return module.emitError("the rank program has ")
            << count << " micro-batches; give --micro-batches " << count;
-  auto model = module->getAttrOfType<DictionaryAttr>(ParDialect::kModelAttr);
-  auto vocab = model ? model.getAs<IntegerAttr>("vocab") : IntegerAttr();
-  if (!tokens || tokens.getRank() != 2 || !vocab)
-    return module.emitError(
-        "the graph needs an argument that is #par.place<input tokens> and par.model = {vocab = …}");
-  graph.batch = tokens.getDimSize(0);
-  graph.seq = tokens.getDimSize(1);
-  graph.vocab = vocab.getInt();
+  llvm::Expected<int64_t> vocab = getVocab(module, rows);
+  if (!vocab)
+    return module.emitError(llvm::toString(vocab.takeError()));
+  if (!rows.any)
+    return module.emitError("no function has an argument that is supplied for each micro-batch, such as "
+                            "#par.place<input tokens>; nothing says how many rows the batch has");
+  graph.batch = rows.any.getDimSize(0);
+  graph.seq = rows.getSeq();
+  graph.vocab = *vocab;
+  graph.hasTokens = rows.tokens != nullptr;
+  graph.hasTargets = rows.targets != nullptr;
   const Plan &plan = options.plan;
   if (options.has("seq") && plan.seq != graph.seq)
     return module.emitError("--seq ")
@@ -58,6 +61,30 @@ static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &op
     return module.emitError("--batch ") << plan.batch << " conflicts with the graph: " << graph.batch
                                         << " rows times " << options.plan.microBatches << " micro-batches";
   return success();
+}
+
+/// The weights that a run may give to losses: of a graph, of a differentiated one or of a rank program.
+static LogicalResult checkLossWeights(ModuleOp module, const InterpretOptions &options) {
+  io::LossWeights known;
+  auto add = [&](const std::string &name) { known[StringRef(name).split('.').second.str()] = 1.0; };
+  auto addPlace = [&](PlaceAttr place) {
+    if (place && place.getInput() == InputKind::LossWeight)
+      add(place.getRuntimeName());
+    else if (place && place.getOutput() == OutputKind::Loss && hasWeight(place))
+      add(PlaceAttr::ofLossWeight(place).getRuntimeName());
+  };
+  for (auto function : module.getOps<func::FuncOp>()) {
+    for (unsigned number = 0; number < function.getNumArguments(); ++number)
+      addPlace(getPlace(function, number));
+    for (unsigned number = 0; number < function.getNumResults(); ++number)
+      addPlace(getResultPlace(function, number));
+  }
+  module.walk([&](rank::SlotOp slot) {
+    if (slot.getInputKind() == InputKind::LossWeight)
+      add(slot.getName().str());
+  });
+  io::Status status = io::checkLossWeights(options.lossWeights, known, options.model);
+  return status.ok() ? success() : LogicalResult(module.emitError(status.message()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,10 +123,11 @@ static LogicalResult transform(ModuleOp module, const InterpretOptions &options)
   return wanted ? driver.run(module, CompilePhase::Partition) : success();
 }
 
-FailureOr<InterpretGraph> par::buildInterpretGraph(MLIRContext &context, const InterpretOptions &options) {
+FailureOr<InterpretGraph> mlir::par::buildInterpretGraph(MLIRContext &context, const InterpretOptions &options) {
   InterpretGraph graph;
   graph.module = readModel(context, options);
-  if (!graph.module || failed(readSizes(graph, options)) || failed(transform(*graph.module, options)))
+  if (!graph.module || failed(readSizes(graph, options)) ||
+      failed(checkLossWeights(*graph.module, options)) || failed(transform(*graph.module, options)))
     return failure();
   return std::move(graph);
 }

@@ -64,10 +64,14 @@ private:
                          : options.dataType == "uint16" ? io::TokenType::uint16
                          : options.dataType == "uint32" ? io::TokenType::uint32
                                                         : io::TokenType::automatic;
-    PAR_TRY(data.open(options.data, type, graph.seq, static_cast<uint32_t>(graph.vocab), options.seed));
+    if (!graph.seq)
+      return io::Status();
+    // Where no op looks anything up, any id is one.
+    auto vocab = static_cast<uint32_t>(graph.vocab ? graph.vocab : std::numeric_limits<int32_t>::max());
+    PAR_TRY(data.open(options.data, type, graph.seq, vocab, options.seed));
     int64_t windows = options.steps * graph.batch * options.plan.microBatches;
     PAR_TRY(data.checkVocabulary(windows));
-    return data.checkTargets(0, windows);
+    return graph.hasTargets ? data.checkTargets(0, windows) : io::Status();
   }
 
   LogicalResult setParameters() {
@@ -78,22 +82,34 @@ private:
   }
 
   /// Rows of one step: micro-batch m holds windows (step-1)·B + m·B/M … (contract, item 2).
-  TrainStep makeStep(int64_t number) const {
-    TrainStep step;
-    step.number = number;
+  void addTokens(TrainStep &step) const {
     auto type = RankedTensorType::get({graph.batch, graph.seq}, IntegerType::get(&context, 32));
     std::vector<int32_t> window(graph.seq + 1), expected(graph.seq);
-    for (int64_t microBatch = 0; microBatch < options.plan.microBatches; ++microBatch) {
-      Tensor &tokens = step.tokens.emplace_back(type), &targets = step.targets.emplace_back(type);
+    for (int64_t microBatch = 0; microBatch < step.microBatches; ++microBatch) {
+      Tensor tokens(type), targets(type);
       for (int64_t row = 0; row < graph.batch; ++row) {
-        int64_t at = ((number - 1) * options.plan.microBatches + microBatch) * graph.batch + row;
+        int64_t at = ((step.number - 1) * step.microBatches + microBatch) * graph.batch + row;
         data.window(at, window.data());
         std::copy_n(window.begin() + 1, graph.seq, expected.begin());
         data.maskTargets(at, window.data(), expected.data());
         std::copy_n(window.begin(), graph.seq, tokens.values.begin() + row * graph.seq);
         std::copy_n(expected.begin(), graph.seq, targets.values.begin() + row * graph.seq);
       }
+      if (graph.hasTokens)
+        step.tokens.push_back(std::move(tokens));
+      if (graph.hasTargets)
+        step.targets.push_back(std::move(targets));
     }
+  }
+
+  TrainStep makeStep(int64_t number) const {
+    TrainStep step;
+    step.number = number;
+    step.microBatches = options.plan.microBatches;
+    step.rows = graph.batch * step.microBatches;
+    step.lossWeights = options.lossWeights;
+    if (graph.seq)
+      addTokens(step);
     uint64_t key = io::dropoutKey(options.seed, number);
     step.dropoutKey = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
     step.lr = getLearningRate(number);
@@ -155,6 +171,11 @@ private:
     json.object([&] {
       json.attribute("step", step);
       json.attribute("loss", toJson(result.loss));
+      if (!result.losses.empty())
+        json.attributeObject("losses", [&] {
+          for (auto &[name, value] : result.losses)
+            json.attribute(name, toJson(value));
+        });
       json.attribute("grad_norm", result.gradNorm ? toJson(*result.gradNorm) : llvm::json::Value(nullptr));
     });
     llvm::outs() << "\n";

@@ -3,9 +3,11 @@
 #include "par/Compile/CheckPlan.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Support/ErrorLine.h"
+#include "par/io/LossWeights.h"
 
 using namespace mlir;
 using namespace mlir::par;
+namespace io = ::par::io;
 
 static InFlightDiagnostic error(MLIRContext &context) { return emitError(UnknownLoc::get(&context)); }
 
@@ -45,7 +47,7 @@ static LogicalResult checkActing(MLIRContext &context, const InterpretOptions &o
       failed(refuse(context, options,
                     {"steps", "optimizer", "lr", "lr-schedule", "warmup-steps", "decay-steps", "min-lr",
                      "beta1", "beta2", "eps", "weight-decay", "clip-grad-norm", "grad-dtype", "moment-dtype",
-                     "split-backward"},
+                     "split-backward", "loss-weight"},
                     "belongs to training, and --function logits trains nothing")))
     return failure();
   if (!options.isPartitioned() &&
@@ -85,7 +87,14 @@ static LogicalResult completeSave(MLIRContext &context, InterpretOptions &option
   return success();
 }
 
-LogicalResult par::completeInterpretOptions(MLIRContext &context, InterpretOptions &options) {
+static LogicalResult readLossWeights(MLIRContext &context, InterpretOptions &options) {
+  for (const std::string &text : options.lossWeightTexts)
+    if (io::Status status = io::addLossWeight(text, options.lossWeights); !status.ok())
+      return error(context) << "--loss-weight " << status.message();
+  return success();
+}
+
+LogicalResult mlir::par::completeInterpretOptions(MLIRContext &context, InterpretOptions &options) {
   if (options.model.empty())
     return error(context)
            << "no model given; expected graph.mlir, a Hugging Face folder or config.json (--help)";
@@ -95,7 +104,7 @@ LogicalResult par::completeInterpretOptions(MLIRContext &context, InterpretOptio
     return error(context) << "--dtype is for a config; " << options.model
                           << " is a graph with types of its own";
   if (failed(checkActing(context, options)) || failed(checkSchedule(context, options)) ||
-      failed(completeSave(context, options)))
+      failed(completeSave(context, options)) || failed(readLossWeights(context, options)))
     return failure();
   return completePlan(context, options);
 }

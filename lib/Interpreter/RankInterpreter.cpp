@@ -216,8 +216,9 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
   case rank::SlotKind::Input: {
     auto global = cast<RankedTensorType>(*slot.getGlobalType());
     InputKind input = *slot.getInputKind();
-    FailureOr<Tensor> value = makeInput(input, global, step, std::max<int64_t>(slot.getMicroBatch(), 0),
-                                        EmptyAccumulators(), [&] { return slot.emitOpError(); });
+    FailureOr<Tensor> value = makeInput(
+        {input, slot.getName().str(), dyn_cast_or_null<FloatAttr>(slot.getValueAttr())}, global, step,
+        std::max<int64_t>(slot.getMicroBatch(), 0), EmptyAccumulators(), [&] { return slot.emitOpError(); });
     if (failed(value))
       return failure();
     ShardingAttr sharding = getSlotSharding(slot, mesh);
@@ -239,19 +240,15 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
 FailureOr<rank::SlotOp> RankInterpreter::findOutput(ArrayRef<rank::ScheduleOp> schedules, OutputKind output) {
   for (rank::ScheduleOp schedule : schedules)
     for (auto slot : schedule.getOps<rank::SlotOp>())
-      if (slot.getOutputKind() == output) {
-        enter(schedule);
+      if (slot.getOutputKind() == output)
         return slot;
-      }
   return module.emitError("cannot interpret: no schedule of the rank program has the output \"")
          << stringifyOutputKind(output) << "\"";
 }
 
-FailureOr<double> RankInterpreter::readOutput(OutputKind output) {
-  FailureOr<rank::SlotOp> slot = findOutput(stages, output);
-  if (failed(slot))
-    return failure();
-  FailureOr<Tensors> values = readAll(*slot, getAddress(*slot), cast<RankedTensorType>(*slot->getTensor()));
+FailureOr<double> RankInterpreter::readScalar(rank::SlotOp slot) {
+  enter(slot->getParentOfType<rank::ScheduleOp>());
+  FailureOr<Tensors> values = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
   if (failed(values))
     return failure();
   return values->front().scalar();
@@ -310,10 +307,24 @@ LogicalResult RankInterpreter::runAction(rank::ActionOp action) {
 FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
   if (failed(run(stages, step)))
     return failure();
-  FailureOr<double> loss = readOutput(OutputKind::Loss), norm = readOutput(OutputKind::GradNorm);
+  FailureOr<rank::SlotOp> loss = findOutput(stages, OutputKind::Loss),
+                          norm = findOutput(stages, OutputKind::GradNorm);
   if (failed(loss) || failed(norm))
     return failure();
-  return TrainResult{*loss, *norm};
+  std::map<std::string, double> losses;
+  for (rank::ScheduleOp schedule : stages)
+    for (auto slot : schedule.getOps<rank::SlotOp>()) {
+      if (slot.getOutputKind() != OutputKind::Loss)
+        continue;
+      FailureOr<double> loss = readScalar(slot);
+      if (failed(loss))
+        return failure();
+      losses.try_emplace(slot.getName().str(), *loss);
+    }
+  FailureOr<double> value = readScalar(*norm);
+  if (failed(value))
+    return failure();
+  return makeResult(losses, *value);
 }
 
 FailureOr<Tensor> RankInterpreter::logits(const Tensor &tokens) {
@@ -332,6 +343,7 @@ FailureOr<Tensor> RankInterpreter::logits(const Tensor &tokens) {
 }
 
 FailureOr<Tensor> RankInterpreter::readWhole(rank::SlotOp slot) {
+  enter(slot->getParentOfType<rank::ScheduleOp>());
   FailureOr<Tensors> shards = readAll(slot, getAddress(slot), cast<RankedTensorType>(*slot.getTensor()));
   if (failed(shards))
     return failure();

@@ -10,12 +10,27 @@ using namespace mlir::par;
 // Inputs
 //===----------------------------------------------------------------------===//
 
-double par::countTargets(const TrainStep &step) {
+int64_t par::countMicroBatches(const TrainStep &step) {
+  size_t tokens = std::max(step.tokens.size(), step.targets.size());
+  return std::max(static_cast<int64_t>(tokens), step.microBatches);
+}
+
+double par::getLossScale(const TrainStep &step) {
   double count = 0;
+  if (step.targets.empty())
+    return 1.0 / static_cast<double>(step.rows);
   for (const Tensor &targets : step.targets)
     count +=
         static_cast<double>(llvm::count_if(targets.values, [](double target) { return target != -100.0; }));
-  return count;
+  return 1.0 / count;
+}
+
+/// What the step says, else the graph, else 1.
+static double getLossWeight(const InputRequest &request, const TrainStep &step) {
+  auto given = step.lossWeights.find(StringRef(request.name).split('.').second.str());
+  if (given != step.lossWeights.end())
+    return given->second;
+  return request.weight ? request.weight.getValueAsDouble() : 1.0;
 }
 
 static double getScalar(InputKind input, const TrainStep &step, int64_t microBatch, EmptyAccumulators empty) {
@@ -29,7 +44,7 @@ static double getScalar(InputKind input, const TrainStep &step, int64_t microBat
   case InputKind::SharedBeta:
     return empty.getBeta(input);
   case InputKind::LossScale:
-    return 1.0 / countTargets(step);
+    return getLossScale(step);
   case InputKind::LearningRate:
     return step.lr;
   case InputKind::Beta1:
@@ -49,14 +64,16 @@ static double getScalar(InputKind input, const TrainStep &step, int64_t microBat
   case InputKind::Tokens:
   case InputKind::Targets:
   case InputKind::DropoutKey:
+  case InputKind::LossWeight:
     break;
   }
   llvm_unreachable("no scalar");
 }
 
-FailureOr<Tensor> par::makeInput(InputKind input, RankedTensorType type, const TrainStep &step,
+FailureOr<Tensor> par::makeInput(const InputRequest &request, RankedTensorType type, const TrainStep &step,
                                  int64_t microBatch, EmptyAccumulators empty,
                                  llvm::function_ref<InFlightDiagnostic()> error) {
+  InputKind input = request.input;
   Tensor value(type);
   if (input == InputKind::Tokens || input == InputKind::Targets) {
     const std::vector<Tensor> &given = input == InputKind::Tokens ? step.tokens : step.targets;
@@ -76,10 +93,23 @@ FailureOr<Tensor> par::makeInput(InputKind input, RankedTensorType type, const T
   if (input == InputKind::DropoutKey) {
     for (auto [word, out] : llvm::zip(step.dropoutKey, value.values))
       out = static_cast<double>(word);
+  } else if (input == InputKind::LossWeight) {
+    value.values[0] = getLossWeight(request, step);
   } else {
     value.values[0] = getScalar(input, step, microBatch, empty);
   }
   return value;
+}
+
+TrainResult StepInterpreter::makeResult(const std::map<std::string, double> &losses,
+                                        std::optional<double> gradNorm) {
+  TrainResult result{0.0, {}, gradNorm};
+  for (auto &[name, value] : losses)
+    if (StringRef loss = StringRef(name).split('.').second; loss.empty())
+      result.loss = value;
+    else
+      result.losses[loss.str()] = value;
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

@@ -247,14 +247,14 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
     return module.emitError("cannot interpret: the module has no function of phase forward");
   outputs.clear(), residuals.clear(), boundaries.clear();
   accumulation.clear();
-  auto microBatches = static_cast<int64_t>(step.tokens.size());
+  auto microBatches = countMicroBatches(step);
   if (!parts.reducesInLast.empty() && !hasBackward && microBatches > 1)
     return module.emitError("cannot interpret: a step of ")
            << microBatches << " micro-batches, but only the last one has a backward function";
   FailureOr<std::vector<Action>> actions = listActions(microBatches);
   if (failed(actions))
     return failure();
-  double lossSum = 0.0;
+  std::map<std::string, double> sums; // of losses, by name of the output
   ActionKind before = ActionKind::Forward;
   for (const Action &action : *actions) {
     // What stages add up with each other stands between what they do alone.
@@ -267,24 +267,25 @@ FailureOr<TrainResult> TrainInterpreter::step(const TrainStep &step) {
     before = action.kind;
     if (failed(runAction(action, step)))
       return failure();
-    // Only a graph gives the loss of each micro-batch; @reduce gives that of the step.
-    if (auto loss = outputs.find(OutputKind::Loss); !parts.updates && loss != outputs.end()) {
-      lossSum += loss->second.scalar();
-      outputs.erase(loss);
-    }
+    // Only a graph gives the losses of each micro-batch; @reduce gives those of the step.
+    if (!parts.updates)
+      for (auto &[name, value] : std::exchange(outputs, {}))
+        if (symbolizeOutputKind(name) == OutputKind::Loss)
+          sums[name] += value.scalar();
   }
-  TrainResult result;
   if (!parts.updates) {
-    result.loss = lossSum / countTargets(step);
-    return result;
+    for (auto &[name, sum] : sums)
+      sum *= getLossScale(step);
+    return makeResult(sums, std::nullopt);
   }
   for (OutputKind output : {OutputKind::Loss, OutputKind::GradNorm})
-    if (!outputs.count(output))
+    if (!outputs.count(stringifyOutputKind(output).str()))
       return module.emitError("cannot interpret: no function has a result that is #par.place<output ")
              << stringifyOutputKind(output) << ">";
-  result.loss = outputs.at(OutputKind::Loss).scalar();
-  result.gradNorm = outputs.at(OutputKind::GradNorm).scalar();
-  return result;
+  for (auto &[name, value] : outputs)
+    if (symbolizeOutputKind(name) == OutputKind::Loss)
+      sums[name] = value.scalar();
+  return makeResult(sums, outputs.at("grad_norm").scalar());
 }
 
 LogicalResult TrainInterpreter::runAction(const Action &action, const TrainStep &step) {
@@ -306,7 +307,7 @@ FailureOr<Tensor> TrainInterpreter::logits(const Tensor &tokens) {
   for (func::FuncOp chunk : chunks)
     if (failed(runFunction(chunk, step, 0)))
       return failure();
-  auto found = outputs.find(OutputKind::Logits);
+  auto found = outputs.find(stringifyOutputKind(OutputKind::Logits).str());
   if (found == outputs.end())
     return chunks.back().emitError("cannot interpret @")
            << chunks.back().getName() << ": no result is #par.place<output logits>";
@@ -370,7 +371,8 @@ FailureOr<Tensors> TrainInterpreter::supply(const Place &place, const TrainStep 
   }
   InputKind input = *source.getInput();
   FailureOr<Tensor> global =
-      makeInput(input, place.getGlobalType(), step, microBatch, empty, [&] { return place.error(); });
+      makeInput({input, source.getRuntimeName(), source.getWeight()}, place.getGlobalType(), step, microBatch,
+                empty, [&] { return place.error(); });
   if (failed(global))
     return failure();
   return shard(*global, place.getSharding(), place.type, getInputFill(input));
@@ -380,7 +382,7 @@ LogicalResult TrainInterpreter::take(const Place &place, Tensors values, int64_t
   PlaceAttr target = place.getPlace();
   int64_t chunk = getChunk(place.function);
   if (target && target.getOutput())
-    outputs.insert_or_assign(*target.getOutput(),
+    outputs.insert_or_assign(target.getRuntimeName(),
                              unshard(values, place.getSharding(), place.getGlobalType()));
   if (target && target.getResidual() &&
       !residuals[{chunk, microBatch}].emplace(*target.getResidual(), values).second)

@@ -17,10 +17,14 @@ namespace json = llvm::json;
 // One plan
 //===----------------------------------------------------------------------===//
 
+const char *par::getUnit(const Plan &plan) { return plan.seq ? "tokens" : "rows"; }
+
 PlanFacts::PlanFacts(const FoundPlan &found, const AnswerFacts &facts) {
   const ProductRates &rates = facts.cluster.device.products;
   double peak = found.plan.dtype == FloatKind::BF16 ? rates.peakBF16 : rates.peakF32;
-  tokensPerSecond = static_cast<double>(found.plan.batch * found.plan.seq) / found.seconds;
+  unit = getUnit(found.plan);
+  int64_t units = found.plan.seq ? found.plan.batch * found.plan.seq : found.plan.batch;
+  unitsPerSecond = static_cast<double>(units) / found.seconds;
   mfu = facts.flops / (found.seconds * peak * static_cast<double>(found.plan.countRanks()));
   exposed = found.terms.tensor + found.terms.data + found.terms.transfers;
   flags = printDifference(Plan(), found.plan);
@@ -39,7 +43,7 @@ static json::Object describePlan(const FoundPlan &found, const AnswerFacts &answ
                       {"flags", facts.flags},
                       {"step_seconds", found.seconds},
                       {"device_seconds", getObjective(found, Objective::Cost)},
-                      {"tokens_per_second", facts.tokensPerSecond},
+                      {std::string(facts.unit) + "_per_second", facts.unitsPerSecond},
                       {"mfu", facts.mfu},
                       {"memory", std::move(memory)},
                       {"bubble", found.bubble},
@@ -139,8 +143,8 @@ static void printCertainty(const SearchResult &result, const Cluster &cluster, l
 
 static void printPlan(const FoundPlan &found, const AnswerFacts &answer, llvm::raw_ostream &os) {
   PlanFacts facts(found, answer);
-  os << llvm::formatv("{0} a step, {1:f0} tokens/s, mfu {2:f1} %, {3} per rank", formatSeconds(found.seconds),
-                      facts.tokensPerSecond, 100 * facts.mfu, formatBytes(found.size.getPeak()));
+  os << llvm::formatv("{0} a step, {1:f0} {2}/s, mfu {3:f1} %, {4} per rank", formatSeconds(found.seconds),
+                      facts.unitsPerSecond, facts.unit, 100 * facts.mfu, formatBytes(found.size.getPeak()));
   if (answer.objective == Objective::Cost)
     os << llvm::formatv(", {0} ranks, {1}", found.plan.countRanks(),
                         printObjective(getObjective(found, answer.objective), answer.objective));

@@ -41,13 +41,14 @@ private:
     PlanFacts facts(found, report.facts);
     page << formatv("<td class=\"n\">{0}</td><td class=\"n\">{1:f0}</td><td class=\"n\">{2:f1} %</td>"
                     "<td class=\"n\">{3}</td><td class=\"n\">{4:f1} %</td><td>{5}</td>",
-                    formatSeconds(found.seconds), facts.tokensPerSecond, 100 * facts.mfu,
+                    formatSeconds(found.seconds), facts.unitsPerSecond, 100 * facts.mfu,
                     formatBytes(found.size.getPeak()), 100 * found.bubble, printFlags(found));
   }
 
   void beginTable(llvm::StringRef first) {
-    page << "<table>\n<tr><th>" << first
-         << "</th><th class=\"n\">step</th><th class=\"n\">tokens/s</th><th class=\"n\">mfu</th>"
+    page << "<table>\n<tr><th>" << first << "</th><th class=\"n\">step</th><th class=\"n\">"
+         << getUnit(report.result.plans.front().plan)
+         << "/s</th><th class=\"n\">mfu</th>"
             "<th class=\"n\">memory of a rank</th><th class=\"n\">bubble</th><th>flags</th></tr>\n";
   }
 

@@ -38,6 +38,13 @@ static std::string evaluationData(const Options &, const Loaded &loaded) {
   return !loaded.evaluate.empty() ? loaded.evalData.summary() : "none";
 }
 
+static std::string lossWeights(const Options &options, const Loaded &) {
+  std::string all;
+  for (const auto &[name, weight] : options.lossWeights)
+    all += (all.empty() ? "" : ",") + name + "=" + text(weight);
+  return all.empty() ? "none" : all;
+}
+
 static std::string resumePoint(const Options &, const Loaded &loaded) {
   return loaded.resume
              ? "step " + text(loaded.start.step) + " with hash " + loaded.start.checkpoint.substr(0, 16)
@@ -75,6 +82,7 @@ const std::vector<RankOption> &rankOptions() {
       {"--eps", [](const Options &o, const Loaded &) { return text(o.hyper.eps); }},
       {"--weight-decay", [](const Options &o, const Loaded &) { return text(o.hyper.weightDecay); }},
       {"--clip-grad-norm", [](const Options &o, const Loaded &) { return text(o.hyper.clip); }},
+      {"--loss-weight", lossWeights},
       {"--eval-data", evaluationData, sameData},
       {"--eval-every", [](const Options &o, const Loaded &) { return orNone(o.evalEvery); }},
       {"--checkpoint", [](const Options &o, const Loaded &) { return given(o.checkpoint); }},

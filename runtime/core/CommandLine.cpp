@@ -75,6 +75,16 @@ static void addData(Flags &flags, RunOptions &options) {
       .takes(config::Takes::integer);
 }
 
+static void addLossWeights(Flags &flags, io::LossWeights &weights) {
+  flags
+      .custom("--loss-weight", "NAME=X",
+              "weight of one of several losses in the sum whose gradient is taken; \"loss\" is the main one "
+              "(default: the package's); several: again",
+              [&weights](const std::string &text) { return io::addLossWeight(text, weights).message(); })
+      .repeated()
+      .takes(config::Takes::text);
+}
+
 static void addOutput(Flags &flags, RunOptions &options) {
   flags.section("Output");
   flags.integer("--log-every", "N",
@@ -298,6 +308,7 @@ std::optional<int> parseCommandLine(int argc, char **argv, const std::string &pa
     flags.operand("DIR.par", "the package", options.package);
   addData(flags, options);
   addOptimizer(flags, options.hyper);
+  addLossWeights(flags, options.lossWeights);
   addOutput(flags, options);
   addEvaluation(flags, options);
   addCheckpoints(flags, options);

@@ -12,6 +12,8 @@ void openEvaluation(const RunOptions &options, const Manifest &manifest, io::Tok
                 ": has no schedule \"eval\", which --eval-data needs; compile the package again");
   check(data.open(options.evalData, manifest.sequence, manifest.vocabulary, options.seed));
   check(data.checkVocabulary(data.windowCount()));
+  if (!manifest.reads("targets"))
+    return;
   if (io::Status status = data.checkTargets(0, data.windowCount()); !status.ok())
     throw Error("--eval-data " + status.message());
 }
@@ -30,7 +32,7 @@ std::optional<EvaluationReport> Evaluator::run(RankProgram &program, int64_t ste
       sum += double(program.output("eval_loss", size_t(m)));
   }
   sum = agreed(sum);
-  EvaluationReport report{step, 0, data.countTargets(0, windows)};
+  EvaluationReport report{step, 0, manifest.reads("targets") ? data.countTargets(0, windows) : windows};
   report.loss = report.tokens ? sum / double(report.tokens) : 0;
   return report;
 }

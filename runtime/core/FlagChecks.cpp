@@ -12,7 +12,7 @@ using flags::Flags;
 static std::string findIdleWithoutSteps(const RunOptions &options, const Flags &flags) {
   for (const char *flag :
        {"--lr", "--lr-schedule", "--warmup-steps", "--decay-steps", "--cooldown-steps", "--min-lr", "--beta1",
-        "--beta2", "--eps", "--weight-decay", "--clip-grad-norm", "--data", "--shuffle"})
+        "--beta2", "--eps", "--weight-decay", "--clip-grad-norm", "--loss-weight", "--data", "--shuffle"})
     if (flags.isOnCommandLine(flag))
       return std::string(flag) + " is of steps that train";
   if (!options.saveGrads.empty())

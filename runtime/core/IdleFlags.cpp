@@ -1,6 +1,7 @@
 #include "core/IdleFlags.h"
 
 #include "core/Error.h"
+#include "core/MetricsLines.h"
 
 #include <algorithm>
 
@@ -8,13 +9,6 @@ namespace par::rt {
 
 static bool isGiven(const RunOptions &options, const std::string &flag) {
   return std::find(options.given.begin(), options.given.end(), flag) != options.given.end();
-}
-
-static bool reads(const Manifest &manifest, const std::string &name) {
-  return std::any_of(manifest.programs.begin(), manifest.programs.end(), [&](const Program &program) {
-    return std::any_of(program.inputs.begin(), program.inputs.end(),
-                       [&](const Input &input) { return input.name == name; });
-  });
 }
 
 void refuseIdleFlags(const RunOptions &options, const Manifest &manifest) {
@@ -26,9 +20,20 @@ void refuseIdleFlags(const RunOptions &options, const Manifest &manifest) {
                          {"--weight-decay", "weight_decay"},
                          {"--clip-grad-norm", "clip"}};
   for (const auto &[flag, input] : hyperparameters)
-    if (isGiven(options, flag) && !reads(manifest, input))
+    if (isGiven(options, flag) && !manifest.reads(input))
       throw Error(std::string(flag) + ": the program of " + manifest.path +
                   " has no such value (its optimizer is " + manifest.optimizer + "); leave the flag out");
+  check(io::checkLossWeights(options.lossWeights, manifest.lossWeights(), manifest.path));
+  for (const char *flag :
+       {"--data", "--shuffle", "--documents", "--document-end", "--data-dtype", "--eval-data"})
+    if (!manifest.sequence && isGiven(options, flag))
+      throw Error(std::string(flag) + ": the program of " + manifest.path +
+                  " reads no tokens; leave the flag out");
+  if (metricsFormatOf(options.metrics) == MetricsFormat::csv &&
+      (!manifest.losses.empty() || !manifest.sequence))
+    throw Error("--metrics " + options.metrics + ": CSV has columns for one loss and for tokens, and " +
+                manifest.path + (manifest.sequence ? " has several losses" : " reads no tokens") +
+                "; give a name for JSON");
   if (options.data.documentEnd >= int64_t(manifest.vocabulary))
     throw Error("--document-end " + std::to_string(options.data.documentEnd) +
                 " is no token of the model, whose vocabulary has ids 0 to " +

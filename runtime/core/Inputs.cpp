@@ -27,8 +27,12 @@ struct KnownInput {
 };
 } // namespace
 
+static constexpr char lossWeightOf[] = "loss_weight.";
+
 /// None for what this runtime does not supply.
-static const KnownInput *findKnown(const std::string &name) {
+static const KnownInput *findKnown(const std::string &given) {
+  bool isWeight = given.rfind(lossWeightOf, 0) == 0;
+  std::string name = isWeight ? "loss_weight" : given;
   static const KnownInput all[] = {
 #define PAR_INPUT(symbol, name, element, shape, time)                                                        \
   {Known::symbol, #name, ElementType::element, Extent::shape, Time::time},
@@ -68,10 +72,18 @@ void checkInputs(const Manifest &manifest) {
     checkInputs(manifest, program);
 }
 
+static io::LossWeights weightsOf(const RunOptions &options, const Manifest &manifest) {
+  io::LossWeights weights;
+  for (const io::LossWeights &from : {manifest.lossWeights(), options.lossWeights})
+    for (const auto &[name, weight] : from)
+      weights[lossWeightOf + name] = weight;
+  return weights;
+}
+
 InputWriter::InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data,
                          const Start &start, int rank)
     : manifest(manifest), program(manifest.programOf(rank)), options(options), data(data), start(start),
-      batch(manifest, rank) {}
+      weights(weightsOf(options, manifest)), batch(manifest, rank) {}
 
 void InputWriter::write(const Arenas &arenas, int64_t step) {
   int64_t first = start.firstWindow(step, manifest.batch);
@@ -81,14 +93,17 @@ void InputWriter::write(const Arenas &arenas, int64_t step) {
       writeScalar(arenas, input, step);
 }
 
-/// A step without any target that counts has a loss and gradients of 0.
+/// A step without any target that counts has a loss and gradients of 0. A model without targets has a loss
+/// per row.
 double InputWriter::lossScale(int64_t step) const {
+  if (!manifest.reads("targets"))
+    return 1 / double(manifest.batch);
   int64_t count = data.countTargets(start.firstWindow(step, manifest.batch), manifest.batch);
   return count ? 1 / double(count) : 0;
 }
 
 /// An f32 scalar of a step.
-static double valueOf(Known kind, const RunOptions &options, int64_t step, double lossScale) {
+static double valueOf(Known kind, const RunOptions &options, int64_t step) {
   const Hyperparameters &hyper = options.hyper;
   switch (kind) {
   case Known::LearningRate:
@@ -108,7 +123,7 @@ static double valueOf(Known kind, const RunOptions &options, int64_t step, doubl
   case Known::Bias2:
     return 1 - std::pow(hyper.beta2, double(step));
   default:
-    return lossScale;
+    throw Error("internal error: no scalar of a step");
   }
 }
 
@@ -125,7 +140,9 @@ void InputWriter::writeScalar(const Arenas &arenas, const Input &input, int64_t 
       arenas.on->write(out, words, kind == Known::DropoutKey ? 8 : 4);
       continue;
     }
-    float rounded = float(valueOf(kind, options, step, kind == Known::LossScale ? lossScale(step) : 0));
+    float rounded = float(kind == Known::LossScale    ? lossScale(step)
+                          : kind == Known::LossWeight ? weights.at(input.name)
+                                                      : valueOf(kind, options, step));
     arenas.on->write(out, &rounded, 4);
   }
 }
@@ -134,7 +151,7 @@ std::string hashOfStep(const Manifest &manifest, const io::TokenData &data, cons
                        int64_t step) {
   io::Sha256 hash;
   std::vector<int32_t> window(size_t(manifest.sequence + 1));
-  for (int64_t row = 0; row < manifest.batch; ++row) {
+  for (int64_t row = 0; manifest.sequence && row < manifest.batch; ++row) {
     data.window(start.firstWindow(step, manifest.batch) + row, window.data());
     hash.update(window.data(), window.size() * sizeof(int32_t));
   }

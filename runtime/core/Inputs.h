@@ -29,6 +29,7 @@ private:
   const RunOptions &options;
   const io::TokenData &data;
   const Start &start;
+  const io::LossWeights weights; ///< by the name of the input: the run's, else the package's
   BatchWriter batch;
 };
 

@@ -102,7 +102,8 @@ static void checkWindows(const RunOptions &options, const Loaded &loaded) {
   bool endless = options.steps > INT64_MAX / 2 / batch;
   int64_t end = endless ? INT64_MAX : loaded.start.firstWindow(options.steps + 1, batch);
   check(loaded.data.checkVocabulary(end));
-  check(loaded.data.checkTargets(first, std::max<int64_t>(0, end - first)));
+  if (loaded.manifest.reads("targets"))
+    check(loaded.data.checkTargets(first, std::max<int64_t>(0, end - first)));
 }
 
 void load(RunOptions &options, Loaded &loaded, bool writes) {
@@ -121,9 +122,11 @@ void load(RunOptions &options, Loaded &loaded, bool writes) {
     check(io::checkWritable(options.trace));
   openStart(options, loaded, writes);
   options.data.tokenizer = options.evalData.tokenizer = findTokenizer(options);
-  check(loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
+  if (manifest.sequence)
+    check(loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
   settleSteps(options, loaded);
-  checkWindows(options, loaded);
+  if (manifest.sequence)
+    checkWindows(options, loaded);
   loaded.schedule = loadSchedules(options.package, manifest, "train");
   if (options.evalData.sources.empty())
     return;
@@ -175,10 +178,11 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
                        : !options.weights.empty()
                            ? "weights " + options.weights
                            : "initial values from seed " + std::to_string(options.seed);
-  std::string text = "package " + options.package + ": " + manifest.modelType + ", " +
-                     std::to_string(manifest.parameters) + " parameters, mesh " + meshText(manifest) + ", " +
-                     manifest.dtype + ", " + manifest.optimizer + ", batch " +
-                     std::to_string(manifest.batch) + " x " + std::to_string(manifest.sequence) + " tokens\n";
+  std::string text =
+      "package " + options.package + ": " + manifest.modelType + ", " + std::to_string(manifest.parameters) +
+      " parameters, mesh " + meshText(manifest) + ", " + manifest.dtype + ", " + manifest.optimizer +
+      ", batch " + std::to_string(manifest.batch) +
+      (manifest.sequence ? " x " + std::to_string(manifest.sequence) + " tokens\n" : " rows\n");
   text += "transport " + transport + "\n";
   if (options.deterministic)
     text += "deterministic: all sums have one order\n";
@@ -186,7 +190,7 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
     text += "bf16 units: " + units +
             (options.bf16Units ? "" : ", " + reasonFor(cpu::usedBf16Units(), cpu::supportedBf16Units())) +
             "\n";
-  text += "data " + describe(options.data, loaded.data) + ", " + values + "\n";
+  text += (manifest.sequence ? "data " + describe(options.data, loaded.data) + ", " : "") + values + "\n";
   if (options.epochs)
     text += "epochs of " + std::to_string(loaded.data.windowCount()) + " windows: the last step is " +
             std::to_string(options.steps) + "\n";

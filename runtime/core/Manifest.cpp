@@ -330,6 +330,21 @@ bool Manifest::has(const std::string &schedule) const {
                      [&](const Program &program) { return program.findSchedule(schedule); });
 }
 
+bool Manifest::reads(const std::string &input) const {
+  return std::any_of(programs.begin(), programs.end(), [&](const Program &program) {
+    return std::any_of(program.inputs.begin(), program.inputs.end(),
+                       [&](const Input &each) { return each.name == input; });
+  });
+}
+
+io::LossWeights Manifest::lossWeights() const {
+  io::LossWeights weights;
+  for (const ManifestLoss &loss : losses)
+    if (loss.weight)
+      weights[loss.name] = *loss.weight;
+  return weights;
+}
+
 int64_t Manifest::hostArenaBytes() const {
   int64_t most = 0;
   for (const Program &program : programs)
@@ -364,6 +379,16 @@ static std::vector<ManifestFunction> parseFunctions(const Node &node) {
   return functions;
 }
 
+static std::vector<ManifestLoss> parseLosses(const Node &node) {
+  std::vector<ManifestLoss> losses;
+  for (const Node &item : node.items()) {
+    ManifestLoss &loss = losses.emplace_back(ManifestLoss{item["name"].text(), {}});
+    if (item.has("weight"))
+      loss.weight = item["weight"].number();
+  }
+  return losses;
+}
+
 static Manifest parseRoot(const Node &root) {
   Manifest manifest;
   manifest.fingerprint = root["fingerprint"].text();
@@ -376,10 +401,13 @@ static Manifest parseRoot(const Node &root) {
   manifest.modelType = root["model"]["model_type"].text();
   manifest.model = root["model"]["numbers"].jsonByName();
   manifest.model["model_type"] = Json(manifest.modelType).dump();
-  manifest.vocabulary = uint32_t(root["model"]["vocab"].integer(1, INT32_MAX));
+  bool saysVocab = root["model"].has("vocab");
+  manifest.vocabulary = saysVocab ? uint32_t(root["model"]["vocab"].integer(1, INT32_MAX)) : INT32_MAX;
+  if (root.has("losses"))
+    manifest.losses = parseLosses(root["losses"]);
   manifest.parameters = root["model"]["parameters"].integer();
   manifest.causal = root["model"]["causal"].boolean();
-  manifest.sequence = root["seq"].integer(1);
+  manifest.sequence = root["seq"].integer(0);
   manifest.batch = root["batch"].integer(1);
   manifest.microBatches = root["micro_batches"].integer(1);
   manifest.optimizer = root["optimizer"].text();

@@ -6,6 +6,7 @@
 #include "cuda/CudaWork.h"
 #include "par/CudnnPlans.h"
 #include "par/io/FilePlace.h"
+#include "par/io/LossWeights.h"
 
 #include <cstdint>
 #include <map>
@@ -171,6 +172,15 @@ struct Program {
   const Variable *findVariable(const std::string &name) const;
 };
 
+/// One of several losses.
+struct ManifestLoss {
+  std::string name;             ///< "loss" is the main one
+  std::optional<double> weight; ///< unless a run says another; none: no gradient depends on the loss
+
+  bool isMain() const { return name == "loss"; }
+  std::string output() const { return isMain() ? name : "loss." + name; }
+};
+
 struct Manifest {
   std::string path; ///< of manifest.json, for messages
   std::string fingerprint;
@@ -181,9 +191,10 @@ struct Manifest {
   std::string target, modelType, optimizer, dtype;
   double modelFlops = 0;                    ///< of a step, on all ranks together; 0: not known
   std::map<std::string, std::string> model; ///< model_type and the numbers of the model, as JSON texts
-  uint32_t vocabulary;
-  bool causal; ///< no attention sees later positions
-  int64_t parameters, sequence, batch, microBatches;
+  uint32_t vocabulary;                      ///< where the package does not say it: any id is one
+  std::vector<ManifestLoss> losses;         ///< empty: there is one, whose weight is 1
+  bool causal;                              ///< no attention sees later positions
+  int64_t parameters, sequence, batch, microBatches; ///< sequence 0: no program reads tokens or targets
   int worldSize;
   std::vector<std::pair<std::string, int>> mesh;
   std::vector<Axis> axes;
@@ -198,6 +209,10 @@ struct Manifest {
   std::vector<Variable> variables;
   /// The first program that has an output; none: their number.
   size_t programWith(const std::string &output) const;
+  /// Whether some program reads an input of that name.
+  bool reads(const std::string &input) const;
+  /// Weights that a run may give, by the name of the loss.
+  io::LossWeights lossWeights() const;
   /// Whether some program has a schedule.
   bool has(const std::string &schedule) const;
   /// What the program needs that needs most: for one schedule, and in the host's memory.

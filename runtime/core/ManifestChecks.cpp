@@ -111,6 +111,8 @@ private:
       needed.push_back("eval_loss");
     if (manifest.has("logits"))
       needed.push_back("logits");
+    for (const ManifestLoss &loss : manifest.losses)
+      needed.push_back(loss.output());
     for (const std::string &name : needed)
       require(manifest.programWith(name) < manifest.programs.size(),
               "no program has an output \"" + name + "\"");

@@ -45,10 +45,14 @@ static std::string object(const std::map<std::string, uint64_t> &bytes) {
 
 static std::string jsonLine(const StepReport &report) {
   auto computed = [&](float value) { return report.isEmulated ? "null" : ofFloat(value); };
+  std::string losses, unit = report.unit;
+  for (const auto &[name, value] : report.losses)
+    losses += (losses.empty() ? ",\"losses\":{\"" : ",\"") + name + "\":" + computed(value);
   std::string line = "{\"step\":" + std::to_string(report.step) + ",\"loss\":" + computed(report.loss) +
-                     ",\"grad_norm\":" + computed(report.gradNorm) + ",\"lr\":" + jsonNumber(report.lr) +
-                     ",\"tokens\":" + std::to_string(report.tokensSeen) +
-                     ",\"tokens_per_second\":" + number(double(report.tokens) / report.seconds, 6, 6) +
+                     losses + (losses.empty() ? "" : "}") + ",\"grad_norm\":" + computed(report.gradNorm) +
+                     ",\"lr\":" + jsonNumber(report.lr) + ",\"" + unit +
+                     "\":" + std::to_string(report.tokensSeen) + ",\"" + unit +
+                     "_per_second\":" + number(double(report.tokens) / report.seconds, 6, 6) +
                      ",\"step_seconds\":" + number(report.seconds, 6, 6) +
                      ",\"mfu\":" + (report.mfu > 0 ? number(report.mfu, 6, 6) : "null") +
                      ",\"peak_bytes\":" + std::to_string(report.peakBytes);

@@ -5,6 +5,7 @@
 #include "comm/local/LocalTransport.h"
 #include "core/Launch.h"
 #include "cpu/Units.h"
+#include "par/io/LossWeights.h"
 #include "par/io/TokenData.h"
 
 #include <cstdint>
@@ -56,7 +57,8 @@ struct RunOptions {
   int64_t keep = 0;            ///< newest checkpoints that stay; 0 = all
   bool keepBest = false;       ///< the checkpoint of the least evaluation loss is saved, and stays
   Hyperparameters hyper;
-  double timeout = 300; ///< seconds
+  io::LossWeights lossWeights; ///< of others the package's
+  double timeout = 300;        ///< seconds
   bool profile = false;
   bool allowNonfinite = false;
   bool deterministic = false;
@@ -66,8 +68,8 @@ struct RunOptions {
   comm::EmulatedLink link; ///< of the transport local
   EmulatedRates kernels;
   std::optional<cpu::Bf16Units> bf16Units; ///< nothing: what the processor has
-  int rank = -1;                  ///< --rank; -1: the launcher's variables say it
-  std::vector<std::string> given; ///< flags of the command line, whatever their values
+  int rank = -1;                           ///< --rank; -1: the launcher's variables say it
+  std::vector<std::string> given;          ///< flags of the command line, whatever their values
 };
 
 /// The data's sources in one line.

@@ -47,13 +47,18 @@ void ProgressPrinter::describe(const StepReport &report) {
   char part[200];
   text.clear();
   if (!report.isEmulated) {
-    std::snprintf(part, sizeof(part), "loss %.4f  grad_norm %.4f  ", unsignedZero(report.loss),
-                  double(report.gradNorm));
+    std::snprintf(part, sizeof(part), "loss %.4f  ", unsignedZero(report.loss));
+    text += part;
+    for (const auto &[name, value] : report.losses) {
+      std::snprintf(part, sizeof(part), " %.4f  ", unsignedZero(value));
+      text.append(name).append(part);
+    }
+    std::snprintf(part, sizeof(part), "grad_norm %.4f  ", double(report.gradNorm));
     text += part;
   }
-  std::snprintf(part, sizeof(part), "lr %.3g  %.0f tokens/s  %lld tokens  ", report.lr,
-                double(std::exchange(tokens, 0)) / std::exchange(seconds, 0),
-                static_cast<long long>(report.tokensSeen));
+  std::snprintf(part, sizeof(part), "lr %.3g  %.0f %s/s  %lld %s  ", report.lr,
+                double(std::exchange(tokens, 0)) / std::exchange(seconds, 0), report.unit,
+                static_cast<long long>(report.tokensSeen), report.unit);
   double elapsed = std::chrono::duration<double>(Clock::now() - begun).count();
   double left = elapsed / double(report.step - rhythm.first) * double(steps - report.step);
   text.append(part).append(formatDuration(elapsed)).append(" elapsed, ");

@@ -34,6 +34,24 @@ static bool isFirstWith(const Manifest &manifest, const char *output, int rank) 
   return program < manifest.programs.size() && firstRankOf(manifest, program) == rank;
 }
 
+static std::vector<std::string> reportedOutputs(const Manifest &manifest) {
+  std::vector<std::string> outputs = {"loss", "grad_norm"};
+  for (const ManifestLoss &loss : manifest.losses)
+    if (!loss.isMain())
+      outputs.push_back(loss.output());
+  return outputs;
+}
+
+static std::vector<bool> toldOutputs(const Manifest &manifest, int rank) {
+  std::vector<bool> tells;
+  for (const std::string &output : reportedOutputs(manifest))
+    tells.push_back(isFirstWith(manifest, output.c_str(), rank));
+  return tells;
+}
+
+/// What agreeOnStep agrees on before the outputs.
+static constexpr size_t agreedBefore = 4;
+
 static comm::Collective gatherOfPeaks() {
   comm::Collective collective;
   collective.kind = comm::Kind::gather;
@@ -46,11 +64,12 @@ Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
     : shared(shared), manifest(shared.manifest), transport(transport), number(number),
       program(manifest, shared.board, shared.failure, shared.fault, transport, number),
       inputs(manifest, shared.options, shared.data, shared.start, number),
-      printer(shared.start.step, shared.options.steps, shared.options.logEvery), agree(agreement(6)),
-      agreeOnOne(agreement(1)), tellsLoss(isFirstWith(manifest, "loss", number)),
-      tellsNorm(isFirstWith(manifest, "grad_norm", number)),
-      tellsEvaluation(isFirstWith(manifest, "eval_loss", number)), gather(gatherOfPeaks()),
-      peaks(2 * size_t(number == 0 ? manifest.worldSize : 0)) {
+      printer(shared.start.step, shared.options.steps, shared.options.logEvery),
+      outputs(reportedOutputs(manifest)), tells(toldOutputs(manifest, number)),
+      tellsEvaluation(isFirstWith(manifest, "eval_loss", number)),
+      agree(agreement(int64_t(agreedBefore + outputs.size()))), agreeOnOne(agreement(1)),
+      gather(gatherOfPeaks()), peaks(2 * size_t(number == 0 ? manifest.worldSize : 0)) {
+  agreed.reserve(agreedBefore + outputs.size());
   if (!shared.loaded.evaluate.empty())
     evaluator = std::make_unique<Evaluator>(manifest, shared.loaded.evalData,
                                             shared.loaded.evaluate[manifest.programNumberOf(number)], number);
@@ -210,13 +229,10 @@ bool Rank::asksForSave() const {
 Rank::Agreed Rank::agreeOnStep(double begin, StepReport &report) {
   bool stops = stopRequested() && report.step < shared.options.steps;
   Peaks own{program.peakBytes(std::exchange(arenaUsed, 0)), program.hostPeakBytes()};
-  int64_t values[6] = {own.device,
-                       own.host,
-                       int64_t(stops ? Ending::stopped : Ending::complete),
-                       asksForSave(),
-                       told(tellsLoss, program.output("loss")),
-                       told(tellsNorm, program.output("grad_norm"))};
-  void *buffers[2] = {values, values};
+  agreed.assign({own.device, own.host, int64_t(stops ? Ending::stopped : Ending::complete), asksForSave()});
+  for (size_t i = 0; i < outputs.size(); ++i)
+    agreed.push_back(told(tells[i], program.output(outputs[i].c_str())));
+  void *buffers[2] = {agreed.data(), agreed.data()};
   RankProgress &progress = program.progress();
   progress.collective = -2;
   check(transport.run(program.world(), agree, buffers));
@@ -225,16 +241,23 @@ Rank::Agreed Rank::agreeOnStep(double begin, StepReport &report) {
   if (profile)
     profile->end();
   report.seconds = now() - begin;
-  report.loss = float(toldValue(values[4]));
-  report.gradNorm = float(toldValue(values[5]));
-  report.peakBytes = values[0];
-  report.hostPeakBytes = values[1];
+  takeOutputs(report);
+  report.peakBytes = agreed[0];
+  report.hostPeakBytes = agreed[1];
   report.isEmulated = shared.options.kernels.areEmulated();
   bool isFinite = report.isEmulated || (std::isfinite(report.loss) && std::isfinite(report.gradNorm));
-  Ending ending = isFinite || shared.options.allowNonfinite ? Ending(values[2]) : Ending::notFinite;
+  Ending ending = isFinite || shared.options.allowNonfinite ? Ending(agreed[2]) : Ending::notFinite;
   if (ending != Ending::complete || report.step == shared.options.steps)
     gatherPeaks(own);
-  return {ending, values[3] != 0};
+  return {ending, agreed[3] != 0};
+}
+
+void Rank::takeOutputs(StepReport &report) const {
+  auto value = [&](size_t output) { return float(toldValue(agreed[agreedBefore + output])); };
+  report.loss = value(0);
+  report.gradNorm = value(1);
+  for (size_t output = 2; output < outputs.size(); ++output)
+    report.losses.emplace_back(outputs[output].substr(outputs[output].find('.') + 1), value(output));
 }
 
 Ending Rank::finishStep(int64_t step, double begin) {
@@ -340,10 +363,12 @@ double Rank::peakOfGpus() const {
 /// Rank 0: to the metrics and the terminal.
 void Rank::write(StepReport &report, bool isLast) {
   report.lr = learningRate(shared.options.hyper, report.step, shared.options.steps);
-  report.tokens = manifest.batch * manifest.sequence;
+  int64_t tokensOfRow = manifest.sequence ? manifest.sequence : 1;
+  report.unit = manifest.sequence ? "tokens" : "rows";
+  report.tokens = manifest.batch * tokensOfRow;
   if (peak > 0 && !report.isEmulated)
     report.mfu = manifest.modelFlops / (peak * report.seconds);
-  report.tokensSeen = shared.start.firstWindow(report.step + 1, manifest.batch) * manifest.sequence;
+  report.tokensSeen = shared.start.firstWindow(report.step + 1, manifest.batch) * tokensOfRow;
   if (shared.metrics.wanted()) {
     report.sentBytes = program.traffic();
     if (report.step == shared.start.step + 1) {

@@ -70,6 +70,7 @@ private:
     bool savesAsked;
   };
   Agreed agreeOnStep(double begin, StepReport &report);
+  void takeOutputs(StepReport &report) const;
   bool asksForSave() const;
   bool isSaved(int64_t step, const Agreed &agreed);
   void saveCheckpoint(int64_t step);
@@ -102,11 +103,14 @@ private:
   std::unique_ptr<StepMarks> marks;     ///< null where there is neither of both
   std::unique_ptr<Evaluator> evaluator; ///< null without --eval-data
   ProgressPrinter printer;
+  const std::vector<std::string> outputs; ///< that a step reports: loss, norm, further losses
+  const std::vector<bool> tells;          ///< of each, whether this rank tells it to the others
+  const bool tellsEvaluation;
   const comm::Collective agree;      ///< of finishStep
   const comm::Collective agreeOnOne; ///< of stopAgreed and agreedValue
-  const bool tellsLoss, tellsNorm, tellsEvaluation;
-  const comm::Collective gather; ///< of gatherPeaks
-  std::vector<int64_t> peaks;    ///< device and host, rank by rank
+  std::vector<int64_t> agreed;       ///< by `agree`
+  const comm::Collective gather;     ///< of gatherPeaks
+  std::vector<int64_t> peaks;        ///< device and host, rank by rank
   device::Rates rates;
   double peak = 0;       ///< operations per second of all GPUs of the job, as makers state them; 0: not known
   int64_t arenaUsed = 0; ///< by the schedules that ran since the last step's report

@@ -13,9 +13,11 @@ struct StepReport {
   int64_t step = 0;
   bool isEmulated = false; ///< nothing was computed: there is no loss
   float loss = 0, gradNorm = 0;
+  std::vector<std::pair<std::string, float>> losses; ///< further ones by name, not weighted
   double lr = 0, seconds = 0;
   double mfu = 0; ///< share of the GPUs' peak that the model's own operations have; 0: no peak is known
-  int64_t tokens = 0;                        ///< of this step
+  const char *unit = "tokens";               ///< or "rows", of a program that reads no tokens
+  int64_t tokens = 0;                        ///< of this step, or rows
   int64_t tokensSeen = 0;                    ///< of all steps up to it, those before a resume included
   int64_t peakBytes = 0, hostPeakBytes = 0;  ///< the latter 0 without an arena in host memory
   std::map<std::string, uint64_t> sentBytes; ///< by "kind:axis+axis"

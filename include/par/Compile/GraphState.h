@@ -21,8 +21,20 @@ bool isOverlapped(ModuleOp module);
 /// Completes `par.model` by what a graph computes, and hashes it: what a plan's `model` is.
 std::string hashModel(ModuleOp module);
 
-/// The type of the argument that takes the tokens, over all ranks; null if there is none.
-RankedTensorType findTokens(ModuleOp module);
+/// What the runtime feeds a graph, over all ranks and for a micro-batch; null where it reads none.
+struct GraphRows {
+  RankedTensorType tokens, targets;
+  /// Of an input that is supplied for each micro-batch: its first dimension counts rows.
+  RankedTensorType any;
+
+  /// Tokens of a row; 0 in a graph that reads neither tokens nor targets.
+  int64_t getSeq() const { return tokens ? tokens.getDimSize(1) : targets ? targets.getDimSize(1) : 0; }
+};
+GraphRows findRows(ModuleOp module);
+
+/// How many tokens exist, as `par.model` says; 0: it does not, and no op needs to know. An error if one does:
+/// lookups and picks read memory by number.
+llvm::Expected<int64_t> getVocab(ModuleOp module, const GraphRows &rows);
 
 /// Checks that a graph can be planned from its beginning and goes with the flags that were `given`, and
 /// completes `plan` by its sizes and types: its batch is that of the graph, for each micro-batch.

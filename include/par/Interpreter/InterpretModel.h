@@ -7,6 +7,7 @@
 #include "par/Plan/Plan.h"
 #include "par/Source/ModelSource.h"
 #include "par/Support/Flags.h"
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,6 +29,8 @@ struct InterpretOptions {
   std::string lrSchedule = "constant";
   int64_t warmupSteps = 0, decaySteps = 0; ///< 0 = steps
   double lr = 3e-4, minLr = 0.0, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weightDecay = 0.1, clip = 1.0;
+  std::vector<std::string> lossWeightTexts;  ///< NAME=X
+  std::map<std::string, double> lossWeights; ///< what they say
   bool splitBackward = false;
   bool exact = false; ///< bf16 is not rounded
   std::string save;   ///< logits, grads or params; empty = by function

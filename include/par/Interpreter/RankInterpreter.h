@@ -117,7 +117,7 @@ private:
   static void add(std::vector<Tensors> &sum, const std::vector<Tensors> &values);
   FailureOr<Tensor> readWhole(rank::SlotOp slot);
   FailureOr<rank::SlotOp> findOutput(ArrayRef<rank::ScheduleOp> schedules, OutputKind output);
-  FailureOr<double> readOutput(OutputKind output);
+  FailureOr<double> readScalar(rank::SlotOp slot);
   FailureOr<Tensors> readAll(Operation *op, int64_t offset, RankedTensorType type) const;
   void writeAll(int64_t offset, const Tensors &tensors);
 

@@ -11,16 +11,20 @@ namespace mlir::par {
 
 /// What the runtime supplies for one optimizer step (docs/IR.md, `#par.place<input …>`).
 struct TrainStep {
-  int64_t number = 1;                   ///< from 1; drives bias1 and bias2
-  std::vector<Tensor> tokens, targets;  ///< per micro-batch, global: i32 [batch / micro-batches, seq]
-  std::array<uint32_t, 2> dropoutKey{}; ///< low word first (docs/Package.md, "Random numbers")
+  int64_t number = 1;                  ///< from 1; drives bias1 and bias2
+  std::vector<Tensor> tokens, targets; ///< per micro-batch, global: i32 [batch / micro-batches, seq]
+  int64_t microBatches = 1;            ///< at least; as many as there are tokens or targets of
+  int64_t rows = 0; ///< of all of them; losses are means over rows where there are no targets
+  std::array<uint32_t, 2> dropoutKey{};      ///< low word first (docs/Package.md, "Random numbers")
+  std::map<std::string, double> lossWeights; ///< by name; of others the graph's
   double lr = 3e-4, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weightDecay = 0.1, clip = 1.0;
 };
 
 /// Loss and norm belong to the parameters before the update.
 struct TrainResult {
-  double loss = 0.0;              ///< mean over the targets that are not −100
-  std::optional<double> gradNorm; ///< absent in a graph that has no backward pass
+  double loss = 0.0;                    ///< sum times the loss scale: a mean over targets, or over rows
+  std::map<std::string, double> losses; ///< further ones, by name; not weighted
+  std::optional<double> gradNorm;       ///< absent in a graph that has no backward pass
 };
 
 /// Holds the variables of a program and evaluates steps on them, on all ranks of a mesh.
@@ -50,6 +54,9 @@ public:
 protected:
   explicit StepInterpreter(MeshAttr mesh) : mesh(mesh) {}
 
+  /// Of losses by their names in a manifest.
+  static TrainResult makeResult(const std::map<std::string, double> &losses, std::optional<double> gradNorm);
+
   /// Shards of an input on all ranks; padding holds `fill`. No sharding: one rank.
   Tensors shard(const Tensor &global, ShardingAttr sharding, RankedTensorType localType, double fill) const;
   /// Puts a value together and remembers how far its shards keep their promises.
@@ -61,16 +68,26 @@ private:
   double replicaDifference = 0.0, padding = 0.0;
 };
 
+/// An input by its name in a manifest, and the weight that the graph gives to the loss whose weight it is.
+struct InputRequest {
+  InputKind input;
+  std::string name;
+  FloatAttr weight; ///< null: 1
+};
+
 /// The value of an input for a micro-batch, of logical type `type`. `error` begins the diagnostic of tokens
 /// `empty`: accumulators.
-FailureOr<Tensor> makeInput(InputKind input, RankedTensorType type, const TrainStep &step, int64_t microBatch,
-                            EmptyAccumulators empty, llvm::function_ref<InFlightDiagnostic()> error);
+FailureOr<Tensor> makeInput(const InputRequest &request, RankedTensorType type, const TrainStep &step,
+                            int64_t microBatch, EmptyAccumulators empty,
+                            llvm::function_ref<InFlightDiagnostic()> error);
 
 /// What the padding of an input holds: targets there count for nothing.
 inline double getInputFill(InputKind input) { return input == InputKind::Targets ? -100.0 : 0.0; }
 
-/// Targets of the step that count; the loss is the mean over them.
-double countTargets(const TrainStep &step);
+int64_t countMicroBatches(const TrainStep &step);
+
+/// What the runtime multiplies losses by: 1 / (targets that count), or 1 / rows where a step has no targets.
+double getLossScale(const TrainStep &step);
 
 } // namespace mlir::par
 

@@ -72,7 +72,7 @@ private:
   /// What crosses a cut: the place where it is taken, by the chunk that does, the direction (whether it is a
   /// cotangent), the micro-batch and the number.
   std::map<std::tuple<int64_t, bool, int64_t, int64_t>, Tensors> boundaries;
-  std::map<OutputKind, Tensor> outputs; ///< of the present step
+  std::map<std::string, Tensor> outputs; ///< of the present step, by name in a manifest
 };
 
 } // namespace mlir::par

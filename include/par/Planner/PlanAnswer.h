@@ -15,11 +15,15 @@ struct AnswerFacts {
   Objective objective;
 };
 
+/// What a plan's speed is counted in: "tokens", or "rows" of a graph that reads none.
+const char *getUnit(const Plan &plan);
+
 /// What docs/Planner.md says of a plan, beside its times and its memory.
 struct PlanFacts {
   PlanFacts(const FoundPlan &found, const AnswerFacts &facts);
 
-  double tokensPerSecond, mfu, exposed;
+  const char *unit; ///< getUnit
+  double unitsPerSecond, mfu, exposed;
   std::string flags; ///< for par-compile
 };
 

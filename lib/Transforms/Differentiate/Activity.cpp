@@ -15,7 +15,7 @@ bool par::isFloatTensor(Type type) {
 llvm::DenseMap<Attribute, VariableOp> par::collectAccumulators(ModuleOp module) {
   llvm::DenseMap<Attribute, VariableOp> accumulators;
   for (auto variable : module.getOps<VariableOp>())
-    if (variable.getRole() == Role::Accumulator)
+    if (variable.getRole() == Role::Accumulator && variable.getOfAttr())
       accumulators.try_emplace(variable.getOfAttr(), variable);
   return accumulators;
 }
@@ -130,6 +130,8 @@ FailureOr<Activity> Activity::compute(ModuleOp module) {
     if (function == chunks.back() && failed(checkLoss(info)))
       return failure();
   }
+  if (failed(checkLosses(chunks)))
+    return failure();
   activity.findShared(chunks);
   activity.linkChunks(chunks);
   for (auto &entry : activity.functions)
@@ -176,7 +178,7 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
     std::optional<OutputKind> output = getOutput(function, index);
     bool isFloat = isFloatTensor(function.getResultTypes()[index]);
-    info.useful[index] = isFloat && (!output || output == OutputKind::Loss);
+    info.useful[index] = isFloat && (!output || isLoss(function, index));
   }
   return success();
 }
@@ -188,6 +190,30 @@ LogicalResult Activity::checkLoss(const FunctionInfo &info) {
   func::FuncOp function = info.function;
   return function.emitError("@") << function.getName()
                                  << " has no result that is #par.place<output loss> and passes nothing on";
+}
+
+/// Each loss comes from one chunk, and one of several is the main one.
+LogicalResult Activity::checkLosses(ArrayRef<func::FuncOp> chunks) {
+  llvm::MapVector<Attribute, func::FuncOp> makers; // by name
+  for (func::FuncOp chunk : chunks)
+    for (unsigned result = 0; result < chunk.getNumResults(); ++result) {
+      if (!isLoss(chunk, result))
+        continue;
+      PlaceAttr place = getResultPlace(chunk, result);
+      auto [first, isNew] = makers.try_emplace(place.getLoss(), chunk);
+      if (isNew)
+        continue;
+      InFlightDiagnostic error = chunk.emitError("@") << chunk.getName() << " returns " << place
+                                                      << ", as another chunk does; pass "
+                                                      << "the sum on as a boundary, and return it once";
+      error.attachNote(first->second.getLoc()) << "the other chunk";
+      return error;
+    }
+  if (makers.empty() || makers.count(Attribute()))
+    return success();
+  return makers.front().second.emitError("@")
+         << makers.front().second.getName() << " has the loss " << makers.front().first
+         << ", but no main one; leave one loss without a name: #par.place<output loss>";
 }
 
 void Activity::findShared(ArrayRef<func::FuncOp> chunks) {

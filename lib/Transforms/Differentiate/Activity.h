@@ -13,7 +13,7 @@ namespace mlir::par {
 void clearMarks(Operation *op);
 void clearMarks(func::FuncOp function);
 
-/// The accumulators of a module by their parameter; the loss's, which is of none, by null.
+/// The accumulators of a module by their parameter; those of losses, which are of none, are not among them.
 llvm::DenseMap<Attribute, VariableOp> collectAccumulators(ModuleOp module);
 
 /// True for tensors that can have a gradient.
@@ -68,6 +68,7 @@ private:
   LogicalResult verifyLayers(ArrayRef<func::FuncOp> calleesFirst) const;
   LogicalResult initialiseChunk(FunctionInfo &info);
   static LogicalResult checkLoss(const FunctionInfo &info);
+  static LogicalResult checkLosses(ArrayRef<func::FuncOp> chunks);
   void findShared(ArrayRef<func::FuncOp> chunks);
   void linkChunks(ArrayRef<func::FuncOp> chunks);
   void visitBody(FunctionInfo &info);

@@ -27,13 +27,24 @@ public:
   void buildChunk(func::FuncOp forward) {
     func::FuncOp eval = clone(forward, nameFor(forward, Phase::Eval));
     setPhase(eval, Phase::Eval, forward);
-    for (unsigned result = 0; result < eval.getNumResults(); ++result)
-      if (getOutput(eval, result) == OutputKind::Loss)
-        setResultPlace(eval, result, PlaceAttr::ofOutput(eval.getContext(), OutputKind::EvalLoss));
+    keepMainLoss(eval);
     removeDropout(eval);
   }
 
 private:
+  /// Further losses steer a training; what is evaluated is the main one.
+  static void keepMainLoss(func::FuncOp eval) {
+    llvm::BitVector dropped(eval.getNumResults());
+    for (unsigned result = 0; result < eval.getNumResults(); ++result) {
+      if (!isLoss(eval, result))
+        continue;
+      dropped[result] = static_cast<bool>(getResultPlace(eval, result).getLoss());
+      setResultPlace(eval, result, PlaceAttr::ofOutput(eval.getContext(), OutputKind::EvalLoss));
+    }
+    eval.front().getTerminator()->eraseOperands(dropped);
+    eval.eraseResults(dropped);
+  }
+
   func::FuncOp clone(func::FuncOp function, StringRef name) {
     func::FuncOp copy = function.clone();
     copy.setSymName(name);

@@ -19,6 +19,7 @@ namespace {
 struct ChunkState {
   func::FuncOp forward;
   SmallVector<ParameterState> states;
+  SmallVector<VariableOp> losses; ///< that it adds to
   bool isFirstOfStage;
 };
 
@@ -45,7 +46,7 @@ private:
   SmallVector<ChunkState> chunks;
   std::map<Operation *, int64_t> owners; ///< parameter → its first chunk, which counts it in the norm
   Type momentElement;
-  VariableOp gradNorm, squares, lossVariable, last;
+  VariableOp gradNorm, squares, last;
 };
 
 } // namespace
@@ -53,6 +54,10 @@ private:
 //===----------------------------------------------------------------------===//
 // What there is
 //===----------------------------------------------------------------------===//
+
+static bool accumulatesLoss(VariableOp variable) {
+  return variable.getRole() == Role::Accumulator && !variable.getOf();
+}
 
 LogicalResult BuildOptimizerPass::collectChunks() {
   SmallVector<func::FuncOp> found = ChunkFunctions(getOperation()).getAll(Phase::Forward);
@@ -62,11 +67,14 @@ LogicalResult BuildOptimizerPass::collectChunks() {
   std::map<int64_t, llvm::DenseSet<Attribute>> onStage;
   for (func::FuncOp forward : found) {
     auto [known, isNew] = onStage.try_emplace(getStage(forward));
-    chunks.push_back({forward, {}, isNew});
+    chunks.push_back({forward, {}, {}, isNew});
     if (failed(collectStates(chunks.back(), known->second)))
       return failure();
   }
-  return success();
+  if (llvm::any_of(getOperation().getOps<VariableOp>(), accumulatesLoss))
+    return success();
+  return getOperation().emitError(
+      "par-build-optimizer: no variable accumulates the loss; run par-differentiate first");
 }
 
 LogicalResult BuildOptimizerPass::collectStates(ChunkState &chunk, llvm::DenseSet<Attribute> &onStage) {
@@ -91,10 +99,12 @@ LogicalResult BuildOptimizerPass::collectStates(ChunkState &chunk, llvm::DenseSe
     owners.try_emplace(parameter, getChunk(forward));
     chunk.states.push_back({parameter, accumulator, nullptr, nullptr, {}, std::nullopt});
   }
-  lossVariable = accumulators.lookup(Attribute());
-  if (!lossVariable)
-    return forward.emitError("@") << forward.getName()
-                                  << ": no variable accumulates the loss; run par-differentiate first";
+  for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
+    FlatSymbolRefAttr bind = getVariable(forward, index);
+    auto variable = bind ? symbols.lookup<VariableOp>(bind.getAttr()) : nullptr;
+    if (variable && accumulatesLoss(variable))
+      chunk.losses.push_back(variable);
+  }
   return success();
 }
 
@@ -219,19 +229,21 @@ FunctionWriter BuildOptimizerPass::createFunction(const ChunkState &chunk, Phase
   return writer;
 }
 
-/// Accumulators become gradients unchanged: between the two variables partial sums are completed. The loss,
-/// in the chunk that adds to it, becomes a mean.
+/// Accumulators become gradients unchanged: between the two variables partial sums are completed. Losses, in
+/// the chunk that adds to them, become means.
 void BuildOptimizerPass::buildReduce(const ChunkState &chunk) {
   func::FuncOp forward = chunk.forward;
   FunctionWriter reduce = createFunction(chunk, Phase::Reduce);
   for (const ParameterState &state : chunk.states)
     reduce.addResult(state.gradient, reduce.addArgument(state.accumulator));
-  if (findArgument(forward, PlaceAttr::ofVariable(FlatSymbolRefAttr::get(lossVariable)))) {
-    Value loss = reduce.addArgument(lossVariable);
-    Value scale =
-        reduce.addArgument(loss.getType(), PlaceAttr::ofInput(&getContext(), InputKind::LossScale), nullptr);
+  Value scale;
+  for (VariableOp variable : chunk.losses) {
+    Value loss = reduce.addArgument(variable);
+    if (!scale)
+      scale = reduce.addArgument(loss.getType(), PlaceAttr::ofInput(&getContext(), InputKind::LossScale),
+                                 nullptr);
     Value mean = reduce.builder.create<arith::MulFOp>(forward.getLoc(), loss, scale);
-    reduce.addResult(mean, PlaceAttr::ofOutput(&getContext(), OutputKind::Loss), nullptr);
+    reduce.addResult(mean, getLossOf(&getContext(), variable.getSymName()), nullptr);
   }
   reduce.finish();
 }

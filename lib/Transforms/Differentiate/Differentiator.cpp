@@ -68,7 +68,7 @@ static void createState(OpBuilder &builder, Location location, StringRef name, R
   }
 }
 
-/// `@w.accumulator` for every parameter of a chunk, and `@loss`.
+/// `@w.accumulator` for every parameter of a chunk, `@loss`, and `@loss.balance` for its further losses.
 void Differentiator::createAccumulators(const FunctionInfo &info) {
   OpBuilder builder(module.getContext());
   SymbolTable symbols(module);
@@ -89,9 +89,15 @@ void Differentiator::createAccumulators(const FunctionInfo &info) {
       createState(builder, parameter.getLoc(), name, parameter.getTensorType().clone(gradientType),
                   parameter.getDims(), parameter);
   }
-  if (!symbols.lookup(kLossVariable))
-    createState(builder, info.function.getLoc(), kLossVariable,
-                RankedTensorType::get({}, builder.getF32Type()), builder.getStrArrayAttr({}), nullptr);
+  auto createLoss = [&](StringRef name) {
+    if (!module.lookupSymbol(name))
+      createState(builder, info.function.getLoc(), name, RankedTensorType::get({}, builder.getF32Type()),
+                  builder.getStrArrayAttr({}), nullptr);
+  };
+  createLoss(kMainLoss);
+  for (unsigned index = 0; index < info.function.getNumResults(); ++index)
+    if (isLoss(info.function, index))
+      createLoss(getLossVariable(getResultPlace(info.function, index)));
 }
 
 LogicalResult Differentiator::splitBackward(const FunctionInfo &info, const Activity &activity,

@@ -187,7 +187,9 @@ DictionaryAttr Emitter::describeInput(Slot slot, Value value) {
   if (ShardingAttr sharding = getSlotSharding(slot, value, /*isInput=*/true))
     attributes.set(ParDialect::kShardingAttr, sharding);
   if (info.isChunk && slot.kind == Slot::Scale)
-    attributes.set(ParDialect::kPlaceAttr, PlaceAttr::ofInput(builder.getContext(), InputKind::LossScale));
+    attributes.set(ParDialect::kPlaceAttr,
+                   slot.index ? PlaceAttr::ofLossWeight(getResultPlace(info.function, slot.index - 1))
+                              : PlaceAttr::ofInput(builder.getContext(), InputKind::LossScale));
   else if (info.isChunk && slot.kind == Slot::Beta)
     attributes.set(
         ParDialect::kPlaceAttr,

@@ -6,16 +6,13 @@
 
 namespace mlir::par {
 
-/// The variable to which forward functions add their loss.
-constexpr StringLiteral kLossVariable = "loss";
-
 /// Writes the functions of one joint function into the module, before the original function.
 class Emitter {
 public:
   Emitter(JointFunction &joint, const SavePlan &plan);
 
-  /// The forward ops; returns the results, then the residuals. A chunk function adds its loss to `@loss` in
-  /// place of returning it.
+  /// The forward ops; returns the results, then the residuals. A chunk function adds its losses to variables
+  /// in place of returning them.
   func::FuncOp emitForward(StringRef name);
   DerivedFunction emitBackward(StringRef name);
   /// The input part and the weight part. A part of a layer without any result is left out.
@@ -29,8 +26,8 @@ private:
   Operation *appendClone(Operation *op);
   Value materialise(Value value, const DenseMap<Value, Slot> &handedOver);
   func::FuncOp createFunction(StringRef name, TypeRange inputs, TypeRange results);
-  void describeForward(func::FuncOp forward, std::optional<unsigned> loss);
-  void returnForward(func::FuncOp forward, SmallVector<Value> values, bool hasLoss);
+  void describeForward(func::FuncOp forward, ArrayRef<unsigned> losses);
+  void returnForward(func::FuncOp forward, SmallVector<Value> values, size_t losses);
 
   DictionaryAttr describeInput(Slot slot, Value value);
   DictionaryAttr describeOutput(Slot slot, Value value, ArrayRef<Slot> inputs);

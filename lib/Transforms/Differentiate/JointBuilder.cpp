@@ -51,11 +51,16 @@ void JointBuilder::seedCotangents() {
   for (auto [index, value] : llvm::enumerate(joint.getResults())) {
     if (!joint.info.useful[index] || !varied.contains(value))
       continue;
+    auto addSeed = [&](Slot slot) {
+      Value seed = joint.getBody().addArgument(value.getType(), location);
+      joint.addedArguments.try_emplace(seed, slot);
+      return seed;
+    };
     Value seed = scale;
-    if (!joint.info.isChunk || !getOutput(function, index)) {
-      seed = joint.getBody().addArgument(value.getType(), location);
-      joint.addedArguments.try_emplace(seed, Slot{Slot::Cotangent, static_cast<unsigned>(index)});
-    }
+    if (!joint.info.isChunk || !getOutput(function, index))
+      seed = addSeed({Slot::Cotangent, static_cast<unsigned>(index)});
+    else if (hasWeight(getResultPlace(function, index)))
+      seed = create<arith::MulFOp>(scale, addSeed({Slot::Scale, static_cast<unsigned>(index) + 1}));
     Value &sum = cotangents[value];
     sum = sum ? create<arith::AddFOp>(sum, seed) : seed;
   }

@@ -16,7 +16,7 @@ struct Slot {
     Residual,       ///< saved value `index`
     WeightResidual, ///< value `index` that the input part hands to the weight part
     Cotangent,      ///< of result `index` (as an argument) or of argument `index` (as a result)
-    Scale,          ///< the gradient's seed
+    Scale,          ///< the gradients' seed; 1 + i: the weight of the loss that is result i
     Beta,           ///< factor of the accumulators' previous values; 1: of those that are shared
     Accumulator,    ///< of argument `index`
   };

@@ -20,7 +20,7 @@ static bool leadsToLossAlone(CallOp call, func::FuncOp chunk) {
   return llvm::all_of(call->getUses(), [&](OpOperand &use) {
     if (!isa<func::ReturnOp>(use.getOwner()))
       return false;
-    return getOutput(chunk, use.getOperandNumber()) == OutputKind::Loss;
+    return isLoss(chunk, use.getOperandNumber());
   });
 }
 

@@ -163,7 +163,7 @@ private:
     if (place.getVariable()) {
       value.slot = slots.getVariable(place.getVariable().getValue(), value.type);
       if (isResult && place.getOutput())
-        value.slot.getDefiningOp<rank::SlotOp>().setOutput(stringifyOutputKind(*place.getOutput()));
+        value.slot.getDefiningOp<rank::SlotOp>().setOutput(place.getRuntimeName());
     } else if (place.getResidual()) {
       value.flight = &slots.getResidual(getChunk(function), *place.getResidual(), value.type);
     } else if (place.getBoundary()) {
@@ -209,14 +209,17 @@ private:
     if (time == InputTime::Constant)
       return slots.getConstant("beta", value.type,
                                builder.getF32FloatAttr(static_cast<float>(empty.getBeta(input))), /*step=*/0);
-    return slots.getRuntime(rank::SlotKind::Input, stringifyInputKind(input), value.type,
-                            time == InputTime::MicroBatch ? microBatch : -1,
-                            function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr),
-                            function.getArgAttr(argument, ParDialect::kShardingAttr));
+    Value slot = slots.getRuntime(rank::SlotKind::Input, value.place.getRuntimeName(), value.type,
+                                  time == InputTime::MicroBatch ? microBatch : -1,
+                                  function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr),
+                                  function.getArgAttr(argument, ParDialect::kShardingAttr));
+    if (FloatAttr weight = value.place.getWeight())
+      slot.getDefiningOp<rank::SlotOp>().setValueAttr(weight);
+    return slot;
   }
 
   Value getOutput(func::FuncOp function, const ValueSlot &value, unsigned result, int64_t microBatch) {
-    StringRef name = value.place.getOutput() ? stringifyOutputKind(*value.place.getOutput()) : "";
+    std::string name = value.place.getOutput() ? value.place.getRuntimeName() : "";
     return slots.getRuntime(rank::SlotKind::Output, name, value.type, microBatch,
                             function.getResultAttrOfType<TypeAttr>(result, ParDialect::kGlobalTypeAttr),
                             function.getResultAttr(result, ParDialect::kShardingAttr));

@@ -57,7 +57,7 @@ Node GraphWriter::constant(const std::string &value, ArrayRef<int64_t> shape) {
   return op("arith.constant dense<" + value + "> : " + type(shape), shape);
 }
 
-void GraphWriter::addToLoss(const Node &value) {
+void GraphWriter::addToLoss(const Node &value, const std::string &name) {
   Node weighted = pointwise("arith.mulf", {value, variable(value.shape)});
   if (!value.shape.empty()) {
     Shape dims;
@@ -69,6 +69,7 @@ void GraphWriter::addToLoss(const Node &value) {
   } else if (element != "f32") {
     weighted = op("arith.extf " + weighted.name + " : " + type({}) + " to tensor<f32>", {});
   }
+  std::string &loss = losses[name];
   loss = loss.empty() ? weighted.name
                       : op("arith.addf " + loss + ", " + weighted.name + " : tensor<f32>", {}).name;
 }
@@ -84,9 +85,16 @@ Node GraphWriter::runtimeValue(const std::string &name, ArrayRef<int64_t> shape)
 std::string GraphWriter::finish() const {
   std::string attributes =
       vocabulary ? "attributes {par.model = {vocab = " + std::to_string(vocabulary) + " : i64}} " : "";
+  std::string results, values, types;
+  for (const auto &[name, value] : losses) {
+    std::string comma = values.empty() ? "" : ", ";
+    results += comma + "tensor<f32> {par.place = #par.place<output loss" +
+               (name.empty() ? "" : " \"" + name + "\", weight = 0.5") + ">}";
+    values += comma + value;
+    types += comma + "tensor<f32>";
+  }
   return "module " + attributes + "{\n" + (mesh.empty() ? "" : "par.mesh @mesh " + mesh + "\n") + variables +
-         functions + "func.func @forward(" + arguments +
-         ") -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = "
-         "#par.phase<forward>} {\n" +
-         body + "  return " + loss + " : tensor<f32>\n}\n}\n";
+         functions + "func.func @forward(" + arguments + ") -> (" + results +
+         ") attributes {par.phase = #par.phase<forward>} {\n" + body + "  return " + values + " : " + types +
+         "\n}\n}\n";
 }

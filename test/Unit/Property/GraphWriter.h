@@ -6,6 +6,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -44,7 +45,7 @@ private:
   std::mt19937_64 engine;
 };
 
-/// Writes a module with one chunk function @forward whose result is the loss.
+/// Writes a module with one chunk function @forward whose results are losses.
 class GraphWriter {
 public:
   /// `mesh` as in par.mesh, for example `<["a"=2, "b"=3]>`; without, no value may have a sharding.
@@ -72,8 +73,9 @@ public:
   Node constant(const std::string &value, llvm::ArrayRef<int64_t> shape);
   /// A private function, written as it is.
   void function(const std::string &text) { functions += text; }
-  /// Adds the weighted sum of all elements to the loss; the weights are a parameter.
-  void addToLoss(const Node &value);
+  /// Adds the weighted sum of all elements to a loss, the main one where `name` is empty; the weights are a
+  /// parameter. A further loss has the weight 0.5 in the gradient.
+  void addToLoss(const Node &value, const std::string &name = "");
   std::string finish() const;
 
 private:
@@ -83,7 +85,7 @@ private:
   std::string type(llvm::ArrayRef<int64_t> shape) const { return typeOf(shape, element); }
 
   std::string mesh, deviation, element, variables, functions, arguments, body;
-  std::string loss;
+  std::map<std::string, std::string> losses; ///< values by name
   unsigned count = 0;
   int64_t vocabulary = 0;
   std::set<std::string> runtimeValues;

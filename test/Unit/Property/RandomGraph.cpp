@@ -12,7 +12,8 @@ namespace {
 class RandomGraph {
 public:
   RandomGraph(uint64_t seed, bool executable, bool large = false, bool narrow = false)
-      : random(seed), executable(executable), large(large), element(narrow ? "bf16" : "f32"),
+      : random(seed), executable(executable), large(large), hasSecondLoss(seed % 3 == 1),
+        element(narrow ? "bf16" : "f32"),
         // Long sums of large values have no digits left in f32, and bf16 has few from the start.
         writer(makeMesh(), large || (narrow && executable) ? "0.2" : "1.0", element) {}
 
@@ -29,7 +30,8 @@ public:
     for (const Node &node : pool)
       if (!used.count(node.name))
         writer.addToLoss(node);
-    writer.addToLoss(pool.back());
+    // Every third graph has a second loss.
+    writer.addToLoss(pool.back(), hasSecondLoss ? "second" : "");
     return writer.finish();
   }
 
@@ -492,7 +494,7 @@ private:
   }
 
   Random random;
-  bool executable, large;
+  bool executable, large, hasSecondLoss;
   std::string element;
   std::vector<std::string> axes;
   GraphWriter writer;

@@ -162,7 +162,7 @@ std::optional<Outcome> TrainingCase::run(const std::string &pipeline) {
   FailureOr<TrainResult> result = train->step(inputs);
   if (failed(result))
     return std::nullopt;
-  Outcome outcome{result->loss, {}, train->getVariables(Role::Parameter), 0.0, 0.0};
+  Outcome outcome{result->loss, result->losses, {}, train->getVariables(Role::Parameter), 0.0, 0.0};
   for (auto variable : module->getOps<VariableOp>())
     if (variable.getRole() == Role::Gradient)
       outcome.gradients[variable.getOf()->str()] = *train->getVariable(variable.getSymName());
@@ -181,7 +181,12 @@ std::optional<double> TrainingCase::evaluate(const std::map<std::string, Tensor>
   for (auto &[name, value] : values)
     plain->setVariable(name, value);
   FailureOr<TrainResult> result = plain->step(inputs);
-  return succeeded(result) ? std::optional<double>(result->loss) : std::nullopt;
+  if (failed(result))
+    return std::nullopt;
+  double sum = result->loss;
+  for (auto &[name, loss] : result->losses)
+    sum += 0.5 * loss; // GraphWriter's weight
+  return sum;
 }
 
 /// At least 1, so that what is nearly zero is compared absolutely.
@@ -237,9 +242,18 @@ static std::string compareTensors(StringRef what, const std::map<std::string, Te
 
 std::string mlir::par::test::compareOutcomes(const Outcome &expected, const Outcome &actual,
                                              double tolerance) {
-  double scale = std::max(1.0, std::abs(expected.loss));
-  if (!(std::abs(expected.loss - actual.loss) <= tolerance * scale))
-    return "loss is " + std::to_string(actual.loss) + ", expected " + std::to_string(expected.loss);
+  auto withMain = [](const Outcome &outcome) {
+    std::map<std::string, double> losses = outcome.losses;
+    losses["loss"] = outcome.loss;
+    return losses;
+  };
+  std::map<std::string, double> actualLosses = withMain(actual);
+  if (expected.losses.size() != actual.losses.size())
+    return std::to_string(actual.losses.size()) + " further losses";
+  for (auto &[name, loss] : withMain(expected))
+    if (double scale = std::max(1.0, std::abs(loss));
+        !actualLosses.count(name) || !(std::abs(loss - actualLosses[name]) <= tolerance * scale))
+      return name + " is " + std::to_string(actualLosses[name]) + ", expected " + std::to_string(loss);
   if (!(actual.replicaDifference <= tolerance * 1e3))
     return "replicas differ by " + std::to_string(actual.replicaDifference);
   if (actual.padding != 0.0)

@@ -10,6 +10,7 @@ namespace mlir::par::test {
 /// What one step gives.
 struct Outcome {
   double loss = 0.0;
+  std::map<std::string, double> losses;                ///< further ones
   std::map<std::string, Tensor> gradients, parameters; ///< by name of the variable
   double replicaDifference = 0.0, padding = 0.0;
 };
@@ -22,7 +23,8 @@ public:
   /// The graph after `pipeline` (none = as it is), one step of it. None after a failure, with the diagnostics
   /// in `error`.
   std::optional<Outcome> run(const std::string &pipeline);
-  /// Loss of the graph alone with `values` in place of its parameters.
+  /// What the gradient is of: the sum of losses times weights of the graph alone with `values` in place of
+  /// its parameters.
   std::optional<double> evaluate(const std::map<std::string, Tensor> &values);
   const std::map<std::string, Tensor> &getParameters() const { return parameters; }
 

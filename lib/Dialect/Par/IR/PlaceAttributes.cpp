@@ -1,6 +1,7 @@
 //===- PlaceAttributes.cpp - syntax of phases and places ------------------------------------------------===//
 #include "mlir/IR/DialectImplementation.h"
 #include "par/Dialect/Par/IR/Places.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -29,11 +30,18 @@ static std::optional<Kind> find(ArrayRef<StringLiteral> names, StringRef name) {
   return found == names.end() ? std::nullopt : std::optional(static_cast<Kind>(found - names.begin()));
 }
 
+/// Of `named`, a loss's name may stand behind a dot.
+template <typename Kind>
+static std::optional<Kind> findNamed(ArrayRef<StringLiteral> names, StringRef name, Kind named) {
+  auto [kind, loss] = name.split('.');
+  return find<Kind>(names, kind == names[static_cast<unsigned>(named)] && !loss.empty() ? kind : name);
+}
+
 std::optional<InputKind> par::symbolizeInputKind(StringRef name) {
-  return find<InputKind>(kInputNames, name);
+  return findNamed(kInputNames, name, InputKind::LossWeight);
 }
 std::optional<OutputKind> par::symbolizeOutputKind(StringRef name) {
-  return find<OutputKind>(kOutputNames, name);
+  return findNamed(kOutputNames, name, OutputKind::Loss);
 }
 
 InputTime par::getTime(InputKind input) {
@@ -93,25 +101,39 @@ LogicalResult PhaseAttr::verify(function_ref<InFlightDiagnostic()> emitError, Ph
 //===----------------------------------------------------------------------===//
 
 PlaceAttr PlaceAttr::ofVariable(FlatSymbolRefAttr variable, std::optional<OutputKind> output) {
-  return get(variable.getContext(), variable, {}, output, {}, {}, {}, {}, 0);
+  return get(variable.getContext(), variable, {}, output, {}, {}, {}, {}, 0, {}, {});
 }
 PlaceAttr PlaceAttr::ofInput(MLIRContext *context, InputKind input) {
-  return get(context, {}, input, {}, {}, {}, {}, {}, 0);
+  return get(context, {}, input, {}, {}, {}, {}, {}, 0, {}, {});
 }
 PlaceAttr PlaceAttr::ofOutput(MLIRContext *context, OutputKind output) {
-  return get(context, {}, {}, output, {}, {}, {}, {}, 0);
+  return get(context, {}, {}, output, {}, {}, {}, {}, 0, {}, {});
 }
 PlaceAttr PlaceAttr::ofResidual(MLIRContext *context, int64_t number) {
-  return get(context, {}, {}, {}, number, {}, {}, {}, 0);
+  return get(context, {}, {}, {}, number, {}, {}, {}, 0, {}, {});
 }
 PlaceAttr PlaceAttr::ofBoundary(MLIRContext *context, int64_t number) {
-  return get(context, {}, {}, {}, {}, number, {}, {}, 0);
+  return get(context, {}, {}, {}, {}, number, {}, {}, 0, {}, {});
 }
 PlaceAttr PlaceAttr::ofAlias(MLIRContext *context, int64_t argument) {
-  return get(context, {}, {}, {}, {}, {}, argument, {}, 0);
+  return get(context, {}, {}, {}, {}, {}, argument, {}, 0, {}, {});
 }
 PlaceAttr PlaceAttr::ofConstant(TypedAttr constant, int64_t step) {
-  return get(constant.getContext(), {}, {}, {}, {}, {}, {}, constant, step);
+  return get(constant.getContext(), {}, {}, {}, {}, {}, {}, constant, step, {}, {});
+}
+
+PlaceAttr PlaceAttr::ofLoss(MLIRContext *context, StringAttr loss, FloatAttr weight) {
+  return get(context, {}, {}, OutputKind::Loss, {}, {}, {}, {}, 0, loss, weight);
+}
+PlaceAttr PlaceAttr::ofLossWeight(PlaceAttr loss) {
+  MLIRContext *context = loss.getContext();
+  StringAttr name = loss.getLoss() ? loss.getLoss() : StringAttr::get(context, kMainLoss);
+  return get(context, {}, InputKind::LossWeight, {}, {}, {}, {}, {}, 0, name, loss.getWeight());
+}
+
+std::string PlaceAttr::getRuntimeName() const {
+  std::string name = (getInput() ? stringifyInputKind(*getInput()) : stringifyOutputKind(*getOutput())).str();
+  return getLoss() ? name + "." + getLoss().str() : name;
 }
 
 /// A name of the list that `symbolize` knows.
@@ -128,6 +150,20 @@ static ParseResult parseName(AsmParser &parser, StringRef what, ArrayRef<StringL
          << what << " \"" << name << "\", expected " << llvm::join(names, ", ");
 }
 
+/// `"balance", weight = 0.01`, each of both if it is there.
+static ParseResult parseLoss(AsmParser &parser, StringAttr &loss, FloatAttr &weight) {
+  std::string name;
+  double value = 0;
+  if (succeeded(parser.parseOptionalString(&name)))
+    loss = parser.getBuilder().getStringAttr(name);
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  if (parser.parseKeyword("weight") || parser.parseEqual() || parser.parseFloat(value))
+    return failure();
+  weight = parser.getBuilder().getF64FloatAttr(value);
+  return success();
+}
+
 Attribute PlaceAttr::parse(AsmParser &parser, Type) {
   StringRef what;
   FlatSymbolRefAttr variable;
@@ -136,6 +172,8 @@ Attribute PlaceAttr::parse(AsmParser &parser, Type) {
   std::optional<int64_t> residual, boundary, alias;
   TypedAttr constant;
   int64_t step = 0;
+  StringAttr loss;
+  FloatAttr weight;
   if (parser.parseLess())
     return {};
   SMLoc loc = parser.getCurrentLocation();
@@ -148,9 +186,11 @@ Attribute PlaceAttr::parse(AsmParser &parser, Type) {
       parsed = failure(failed(parser.parseKeyword("output")) ||
                        failed(parseName(parser, "output", kOutputNames, output)));
   } else if (what == "input") {
-    parsed = parseName(parser, what, kInputNames, input);
+    parsed = failure(failed(parseName(parser, what, kInputNames, input)) ||
+                     failed(parseLoss(parser, loss, weight)));
   } else if (what == "output") {
-    parsed = parseName(parser, what, kOutputNames, output);
+    parsed = failure(failed(parseName(parser, what, kOutputNames, output)) ||
+                     failed(parseLoss(parser, loss, weight)));
   } else if (what == "residual" || what == "boundary" || what == "alias") {
     parsed = parser.parseInteger((what == "residual"   ? residual
                                   : what == "boundary" ? boundary
@@ -168,7 +208,7 @@ Attribute PlaceAttr::parse(AsmParser &parser, Type) {
   if (failed(parsed) || parser.parseGreater())
     return {};
   return parser.getChecked<PlaceAttr>(parser.getContext(), variable, input, output, residual, boundary, alias,
-                                      constant, step);
+                                      constant, step, loss, weight);
 }
 
 void PlaceAttr::print(AsmPrinter &printer) const {
@@ -189,13 +229,41 @@ void PlaceAttr::print(AsmPrinter &printer) const {
     printer << "constant " << getConstant();
   if (getStep())
     printer << ", step = " << getStep();
+  if (getLoss())
+    printer << " " << getLoss();
+  if (getWeight()) {
+    printer << ", weight = ";
+    printer.printFloat(getWeight().getValue());
+  }
   printer << ">";
+}
+
+/// (place_c8)
+static LogicalResult verifyLoss(function_ref<InFlightDiagnostic()> emitError, bool isOutput, bool isWeight,
+                                StringAttr loss, FloatAttr weight) {
+  if (!isOutput && !isWeight && (loss || weight))
+    return emitError() << "place_c8: only a loss and loss_weight have a name and a weight";
+  if (isWeight && !loss)
+    return emitError() << "place_c8: loss_weight of which loss? expected its name; the main one is \""
+                       << kMainLoss << "\"";
+  if (isOutput && loss && loss == kMainLoss)
+    return emitError() << "place_c8: \"" << kMainLoss << "\" is the main loss, which has no name";
+  auto isGood = [](char letter) { return llvm::isAlnum(letter) || letter == '_' || letter == '-'; };
+  if (loss && (loss.empty() || !llvm::all_of(loss.getValue(), isGood)))
+    return emitError() << "place_c8: a loss is named " << loss
+                       << ", expected letters, digits, \"_\" and \"-\"";
+  if (weight && !std::isfinite(weight.getValueAsDouble()))
+    return emitError() << "place_c8: weight " << weight.getValueAsDouble() << ", expected a finite number";
+  return success();
 }
 
 LogicalResult PlaceAttr::verify(function_ref<InFlightDiagnostic()> emitError, FlatSymbolRefAttr variable,
                                 std::optional<InputKind> input, std::optional<OutputKind> output,
                                 std::optional<int64_t> residual, std::optional<int64_t> boundary,
-                                std::optional<int64_t> alias, TypedAttr constant, int64_t) {
+                                std::optional<int64_t> alias, TypedAttr constant, int64_t, StringAttr loss,
+                                FloatAttr weight) {
+  if (failed(verifyLoss(emitError, output == OutputKind::Loss, input == InputKind::LossWeight, loss, weight)))
+    return failure();
   for (std::optional<int64_t> number : {residual, boundary, alias})
     if (number && *number < 0)
       return emitError() << "place_c1: number " << *number << ", expected one from 0";

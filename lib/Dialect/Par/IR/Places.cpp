@@ -123,6 +123,21 @@ RankedTensorType par::getGlobalType(func::FuncOp function, unsigned argument) {
   return dyn_cast<RankedTensorType>(global ? global.getValue() : function.getArgumentTypes()[argument]);
 }
 
+bool par::isLoss(func::FuncOp function, unsigned result) {
+  return getOutput(function, result) == OutputKind::Loss;
+}
+
+bool par::hasWeight(PlaceAttr loss) { return loss.getLoss() || loss.getWeight(); }
+
+std::string par::getLossVariable(PlaceAttr loss) { return loss.getRuntimeName(); }
+
+PlaceAttr par::getLossOf(MLIRContext *context, StringRef variable) {
+  auto [kind, name] = variable.split('.');
+  if (kind != kMainLoss)
+    return nullptr;
+  return PlaceAttr::ofLoss(context, name.empty() ? StringAttr() : StringAttr::get(context, name));
+}
+
 std::optional<unsigned> par::findArgument(func::FuncOp function, PlaceAttr place) {
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
     if (getPlace(function, argument) == place)

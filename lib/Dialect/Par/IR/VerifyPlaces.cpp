@@ -26,7 +26,7 @@ public:
     for (unsigned number = 0; number < function.getNumArguments(); ++number)
       if (PlaceAttr place = getPlace(function, number))
         verifyArgument(number, place);
-    residuals.clear(), boundaries.clear();
+    residuals.clear(), boundaries.clear(), losses.clear();
     for (unsigned number = 0; number < function.getNumResults(); ++number)
       if (PlaceAttr place = getResultPlace(function, number))
         verifyResult(number, place);
@@ -94,6 +94,8 @@ private:
     verifyNumber(at, place);
     if (place.getAlias())
       verifyAlias(at, *place.getAlias(), type);
+    if (place.getOutput() == OutputKind::Loss && !losses.insert(place.getLoss()).second)
+      error("place_c9: ") << at.str() << " is a second " << place << "; add both up, or name one of them";
   }
 
   /// (place_c3)
@@ -151,7 +153,8 @@ private:
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || tensor.getRank() != rank || !tensor.getElementType().isF32())
       error("place_c4: ") << at.str() << " is " << place << " and of type " << type
-                          << ", the runtime reads f32 of rank " << rank;
+                          << ", the runtime reads f32 of rank " << rank
+                          << (rank == 0 ? "; sum it up over the rows of the batch" : "");
   }
 
   /// (place_c7)
@@ -192,6 +195,7 @@ private:
   func::FuncOp function;
   llvm::DenseMap<StringAttr, VariableOp> variables;
   llvm::DenseSet<int64_t> residuals, boundaries, aliases;
+  llvm::DenseSet<Attribute> losses;    ///< names; null: of the main one
   bool valid = true, reported = false; ///< reported: (phase_c3)
 };
 } // namespace

@@ -137,7 +137,7 @@ func.func private @f(tensor<4xf32> {par.place = #par.place<bind @w>})
 
 // -----
 
-// expected-error @+1 {{unknown input "temperature", expected tokens, targets, dropout_key, micro_batch, step, beta, shared_beta, loss_scale, lr,}}
+// expected-error @+1 {{unknown input "temperature", expected tokens, targets, dropout_key, micro_batch, step, beta, shared_beta, loss_scale, loss_weight, lr,}}
 func.func private @f(tensor<f32> {par.place = #par.place<input temperature>})
 
 // -----
@@ -206,7 +206,7 @@ func.func private @f(tensor<bf16> {par.place = #par.place<input lr>})
 
 // -----
 
-// expected-error @+1 {{place_c4: result 0 is #par.place<output loss> and of type 'tensor<4xf32>', the runtime reads f32 of rank 0}}
+// expected-error @+1 {{place_c4: result 0 is #par.place<output loss> and of type 'tensor<4xf32>', the runtime reads f32 of rank 0; sum it up over the rows of the batch}}
 func.func private @f() -> (tensor<4xf32> {par.place = #par.place<output loss>})
 
 // -----
@@ -253,3 +253,40 @@ func.func private @f(tensor<4xf32> {par.place = #par.place<constant 1 : i32>})
 
 // expected-error @+1 {{place_c7: argument 0 is #par.place<constant 1 : i64> and of type 'tensor<i64>', expected elements of the constant's type, i32 or f32}}
 func.func private @f(tensor<i64> {par.place = #par.place<constant 1 : i64>})
+
+// -----
+
+// place_c8
+// expected-error @+1 {{place_c8: only a loss and loss_weight have a name and a weight}}
+func.func private @f(tensor<i32> {par.place = #par.place<input step "balance">})
+
+// -----
+
+// expected-error @+1 {{place_c8: only a loss and loss_weight have a name and a weight}}
+func.func private @f() -> (tensor<f32> {par.place = #par.place<output grad_norm, weight = 0.5>})
+
+// -----
+
+// expected-error @+1 {{place_c8: loss_weight of which loss? expected its name; the main one is "loss"}}
+func.func private @f(tensor<f32> {par.place = #par.place<input loss_weight>})
+
+// -----
+
+// expected-error @+1 {{place_c8: "loss" is the main loss, which has no name}}
+func.func private @f() -> (tensor<f32> {par.place = #par.place<output loss "loss">})
+
+// -----
+
+// expected-error @+1 {{place_c8: a loss is named "a,b", expected letters, digits, "_" and "-"}}
+func.func private @f() -> (tensor<f32> {par.place = #par.place<output loss "a,b">})
+
+// -----
+
+// expected-error @+1 {{place_c8: weight INF, expected a finite number}}
+func.func private @f() -> (tensor<f32> {par.place = #par.place<output loss "a", weight = 1.0e999>})
+
+// -----
+
+// place_c9
+// expected-error @+1 {{place_c9: result 1 is a second #par.place<output loss "a", weight = 5.000000e-01>; add both up, or name one of them}}
+func.func private @f() -> (tensor<f32> {par.place = #par.place<output loss "a">}, tensor<f32> {par.place = #par.place<output loss "a", weight = 0.5>})

@@ -44,3 +44,11 @@ func.func private @layer(%x: tensor<4xf32>, %sum: tensor<4xf32>) -> (tensor<4xf3
 // CHECK-SAME: tensor<8xi32> {par.place = #par.place<constant 0 : i32, step = 1>}
 // CHECK-SAME: tensor<f32> {par.place = #par.place<constant 1.000000e+00 : f32>}
 func.func private @constants(tensor<8xi32> {par.place = #par.place<constant 0 : i32, step = 1>}, tensor<f32> {par.place = #par.place<constant 1.0 : f32>})
+
+// Further losses have names; a weight is written in as many digits as it has.
+// CHECK-LABEL: func.func private @losses(
+// CHECK-SAME: tensor<f32> {par.place = #par.place<input loss_weight "z-loss", weight = 1.000000e-03>}
+// CHECK-SAME: -> (tensor<f32> {par.place = #par.place<output loss, weight = 5.000000e-01>}, tensor<f32> {par.place = #par.place<output loss "a_1">}, tensor<f32> {par.place = #par.place<output loss "z-loss", weight = 0.012345678912345679>})
+func.func private @losses(tensor<f32> {par.place = #par.place<input loss_weight "z-loss", weight = 0.001>})
+    -> (tensor<f32> {par.place = #par.place<output loss, weight = 0.5>}, tensor<f32> {par.place = #par.place<output loss "a_1">},
+        tensor<f32> {par.place = #par.place<output loss "z-loss", weight = 0.012345678912345679>})

@@ -35,6 +35,8 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     | `#par.place<variable @w>` | argument, result | the variable: read, or updated in place |
     | `#par.place<input tokens>` | argument | what the runtime supplies (runtime/include/par/Inputs.def) |
     | `#par.place<output loss>` | result | what the runtime reads; also `<variable @grad_norm, output grad_norm>` |
+    | `#par.place<output loss "balance", weight = 0.01>` | result | a further loss, and its weight in the gradient |
+    | `#par.place<input loss_weight "balance">` | argument | the weight of that loss; of the main one: `"loss"` |
     | `#par.place<residual 3>` | result of forward, argument of backward | value 3 saved for this micro-batch |
     | `#par.place<boundary 0>` | argument, result | value number 0 that crosses a cut, see below |
     | `#par.place<alias 5>` | result | it is written over argument 5, which the caller gives up |
@@ -54,6 +56,9 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     - (place_c5) an argument list or result list has a residual or boundary of one number once
     - (place_c6) an alias is an argument's number, of the same type, and no other result's alias
     - (place_c7) a constant has the argument's elements, i32 or f32; element i is the constant + step · i
+    - (place_c8) only a loss and its weight have a name and a weight; a name consists of letters, digits, `_` and `-`, a
+      weight is finite; `loss` is the main loss, which has no name as an output
+    - (place_c9) no two results are one loss
   }];
   let parameters = (ins OptionalParameter<"::mlir::FlatSymbolRefAttr">:$variable,
                         OptionalParameter<"std::optional<::mlir::par::InputKind>">:$input,
@@ -61,7 +66,8 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
                         OptionalParameter<"std::optional<int64_t>">:$residual,
                         OptionalParameter<"std::optional<int64_t>">:$boundary,
                         OptionalParameter<"std::optional<int64_t>">:$alias,
-                        OptionalParameter<"::mlir::TypedAttr">:$constant, DefaultValuedParameter<"int64_t", "0">:$step);
+                        OptionalParameter<"::mlir::TypedAttr">:$constant, DefaultValuedParameter<"int64_t", "0">:$step,
+                        OptionalParameter<"::mlir::StringAttr">:$loss, OptionalParameter<"::mlir::FloatAttr">:$weight);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -71,7 +77,14 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     static PlaceAttr ofResidual(::mlir::MLIRContext *context, int64_t number);
     static PlaceAttr ofBoundary(::mlir::MLIRContext *context, int64_t number);
     static PlaceAttr ofAlias(::mlir::MLIRContext *context, int64_t argument);
+    /// Of the main loss if `loss` is null.
+    static PlaceAttr ofLoss(::mlir::MLIRContext *context, ::mlir::StringAttr loss, ::mlir::FloatAttr weight = {});
+    /// Of the loss that `loss` is the place of.
+    static PlaceAttr ofLossWeight(PlaceAttr loss);
     static PlaceAttr ofConstant(::mlir::TypedAttr constant, int64_t step = 0);
+
+    /// Of an input or output, its name in a manifest: "tokens", "loss.balance".
+    std::string getRuntimeName() const;
   }];
 }
 

@@ -16,6 +16,9 @@ enum class OutputKind {
 #include "par/Inputs.def"
 };
 
+/// The name of the loss that a graph returns without one.
+constexpr llvm::StringLiteral kMainLoss = "loss";
+
 /// Names as in a manifest.
 StringRef stringifyInputKind(InputKind input);
 StringRef stringifyOutputKind(OutputKind output);
@@ -82,6 +85,15 @@ std::optional<int64_t> getAlias(func::FuncOp function, unsigned result);
 FlatSymbolRefAttr getVariable(Value value);
 /// The logical type of an argument, in a local function too.
 RankedTensorType getGlobalType(func::FuncOp function, unsigned argument);
+
+/// Whether a result is a loss, the main one or another.
+bool isLoss(func::FuncOp function, unsigned result);
+/// Whether a run gives the loss a weight: each that has a name or says what its weight is otherwise.
+bool hasWeight(PlaceAttr loss);
+/// The variable that adds up a loss, given its place: "loss" or "loss.balance".
+std::string getLossVariable(PlaceAttr loss);
+/// The place of the loss that a variable of that name adds up; null if it adds up none.
+PlaceAttr getLossOf(MLIRContext *context, StringRef variable);
 
 /// The first argument, or result, of a place; none if there is none.
 std::optional<unsigned> findArgument(func::FuncOp function, PlaceAttr place);
