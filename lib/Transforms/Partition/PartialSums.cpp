@@ -3,6 +3,7 @@
 #include "Causes.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Dialect/Par/IR/Sizes.h"
+#include "par/Plan/Axes.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -29,14 +30,16 @@ PartialSums::PartialSums(func::FuncOp function, const SymbolTable &symbols, Mesh
 }
 
 /// Arguments that a result overwrites may be pending over every axis that does not split them, as far as the
-/// result is; arguments that read an accumulator are what the function that wrote it made of it.
+/// result is; but for stages, of which each has sums of its own. Arguments that read an accumulator are what
+/// the function that wrote it made of it.
 void PartialSums::initializeArguments(const VariableSums &limits) {
   for (auto [result, argument] : ties) {
     ShardingAttr sharding = getSharding(function.getArgument(argument));
     FlatSymbolRefAttr bound = getVariable(function, argument);
     auto limit = bound ? limits.find(bound.getValue().str()) : limits.end();
     for (StringAttr axis : mesh.getNames())
-      if (mesh.getSize(axis.getValue()) > 1 && !llvm::is_contained(sharding.getShardedAxes(), axis) &&
+      if (mesh.getSize(axis.getValue()) > 1 && !hasRole(axis.getValue(), AxisRole::Pipeline) &&
+          !llvm::is_contained(sharding.getShardedAxes(), axis) &&
           (limit == limits.end() || llvm::is_contained(limit->second, axis)))
         kept[function.getArgument(argument)].insert(axis);
   }
