@@ -4,7 +4,7 @@
     losses.py GRAPH.mlir WORK_DIR PLAN [PLAN ...]      losses.py two-losses.mlir /tmp/work "--mesh dp=2" "--mesh pp=2 --schedule zb-h1"
 
 Three steps of SGD, so that a wrong gradient is a wrong loss in the next step. Of every plan the losses and the norm of the rank program, interpreted in f64, equal
-those of the graph on one rank to 1e-12, and natively to f32's rounding. Last, the gradient of weight 0.3 is that of 0 and 0.3 times the difference to that of 1, by
+those of the graph on one rank to 1e-12, and natively to f32's rounding; a plan for CUDA runs on the stand-in in the folder PAR_STANDIN. Last, the gradient of weight 0.3 is that of 0 and 0.3 times the difference to that of 1, by
 one package.
 """
 import json
@@ -55,9 +55,19 @@ def check_weights(package, work):
         sys.exit("weights: the loss has no gradient")
 
 
+def check_sum(graph, step):
+    """A step of two micro-batches has the mean losses of two steps that change nothing."""
+    halves = [json.loads(line) for line in run("par-interpret", graph, "--seed", "3", "--steps", "2", "--lr", "0", *OPTIMIZER).splitlines()]
+    for name, value in values(step).items():
+        mean = sum(values(half)[name] for half in halves) / 2
+        if name != "grad_norm" and not abs(value - mean) <= 1e-12 * abs(mean):
+            sys.exit(f"two micro-batches: {name} is {value}, expected {mean}")
+
+
 def main():
     graph, work, *plans = sys.argv[1:]
     expected = interpret(graph, *OPTIMIZER)
+    check_sum(graph, expected[0])
     package, metrics = os.path.join(work, "native.par"), os.path.join(work, "metrics.jsonl")
     for plan in ["", *plans]:
         flags = [*MICRO_BATCHES, *OPTIMIZER, *plan.split()]
@@ -66,7 +76,11 @@ def main():
             file.write(run("par-compile", graph, *flags, "--to", "lower"))
         compare(f"{plan} interpreted", expected, interpret(module), 1e-12)
         run("par-compile", graph, *flags, "-o", package)
-        run("par-run", package, *STEPS, "--metrics", metrics)
+        environment = None
+        if "cuda" in plan:
+            run("par-emulate", package)
+            environment = {"LD_LIBRARY_PATH": os.environ["PAR_STANDIN"]}
+        run("par-run", package, *STEPS, "--metrics", metrics, environment=environment)
         compare(f"{plan} natively", expected, lines(metrics), 3e-5)
         print(f"{plan or 'one rank'} agrees")
     check_weights(package, work)
