@@ -83,7 +83,7 @@ private:
 
   /// Rules take their time: of most ops it is plain that they have no part in a sum.
   bool concernsSums(const OpShardings &shardings) const {
-    const auto &[operands, results] = shardings;
+    ArrayRef<ShardingAttr> operands = shardings.operands, results = shardings.results;
     auto has = [](ShardingAttr sharding) { return sharding && !sharding.getUnreduced().empty(); };
     if (llvm::any_of(operands, has) || llvm::any_of(results, has))
       return true;
