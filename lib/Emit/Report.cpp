@@ -59,7 +59,10 @@ private:
     page << "<h1>" << escapeHtml(model.getString("model_type").value_or("graph")) << ", "
          << model.getInteger("parameters").value_or(0) << " parameters</h1>\n<p>mesh " << printMesh()
          << ", batch " << *manifest.getInteger("batch") << " in " << *manifest.getInteger("micro_batches")
-         << " micro-batches, seq " << *manifest.getInteger("seq") << ", " << *manifest.getString("dtype");
+         << " micro-batches, ";
+    if (int64_t seq = *manifest.getInteger("seq"))
+      page << "seq " << seq << ", ";
+    page << *manifest.getString("dtype");
     for (auto &[key, value] : *manifest.getObject("plan"))
       page << ", " << escapeHtml(key) << " " << escapeHtml(llvm::formatv("{0}", value).str());
     page << "</p>\n";

@@ -154,7 +154,7 @@ static Status parse(const std::string &path, const std::string &text, Checkpoint
     return Status::error(path + ": was changed after it was saved: its SHA-256 is " + actual.substr(0, 12) +
                          "..., expected " + info.hash.substr(0, 12) + "...; give another checkpoint");
   info.step = root["step"].integer(0, most), info.windows = root["windows"].integer(0, most);
-  info.sequence = root["seq"].integer(1, most), info.ranks = int(root["ranks"].integer(1, 1 << 24));
+  info.sequence = root["seq"].integer(0, most), info.ranks = int(root["ranks"].integer(1, 1 << 24));
   info.seed = root["seed"].unsignedInteger();
   if (root.has("eval_loss"))
     info.evalLoss = root["eval_loss"].number();

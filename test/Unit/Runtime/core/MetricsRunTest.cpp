@@ -263,3 +263,33 @@ TEST(Metrics, NumbersThatAreNotFinite) {
   report.loss = 1e6;
   EXPECT_EQ(metricsLine(MetricsFormat::csv, report), "7,,,,,,,,,1e+06,3,inf");
 }
+
+/// A program that reads no tokens takes no data, and what is counted are rows; its loss is a mean over them.
+TEST_F(MetricsRun, WithoutTokensRowsAreCounted) {
+  json manifest = tinyManifest(2, 1);
+  json &program = manifest["programs"][0];
+  json inputs = json::array();
+  for (const json &input : program["inputs"])
+    if (input["name"] != "tokens" && input["name"] != "targets")
+      inputs.push_back(input);
+  program["inputs"] = inputs;
+  for (int offset : {TINY_TOKENS, TINY_TARGETS})
+    program["constants"].push_back({{"dtype", "i32"}, {"offset", offset}, {"value", 1}, {"count", 64}});
+  manifest["seq"] = 0;
+  manifest["model"].erase("vocab");
+  writePackage(folder / "a.par", manifest);
+  std::string log = folder / "m.jsonl", kept = " --checkpoint " + (folder / "c");
+  std::string output = run("--steps 3 --metrics " + log + kept) + run("--steps 4 --resume latest" + kept);
+  EXPECT_NE(output.find("batch 8 rows\n"), std::string::npos) << output;
+  EXPECT_NE(output.find(" rows/s  32 rows  "), std::string::npos) << output;
+  EXPECT_EQ(output.find("tokens"), std::string::npos) << output;
+  std::vector<json> lines = metricsOf(log);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[1]["rows"], 2 * TINY_BATCH);
+  EXPECT_TRUE(lines[1].contains("rows_per_second") && !lines[1].contains("tokens"));
+  for (const char *flag : {"--data random", "--shuffle", "--metrics m.csv"}) {
+    RunResult result = runShell(std::string(PAR_RUN) + " " + (folder / "a.par") + " --steps 1 " + flag);
+    EXPECT_EQ(result.exitCode, 1) << flag;
+    EXPECT_NE(result.output.find("reads no tokens"), std::string::npos) << result.output;
+  }
+}
