@@ -50,11 +50,21 @@ static Shape shapeOf(Extent extent, const Manifest &manifest) {
   return extent == Extent::Pair ? Shape{2} : Shape{};
 }
 
+/// By the name of the input: the run's, else the package's.
+static io::LossWeights weightsOf(const io::LossWeights &given, const Manifest &manifest) {
+  io::LossWeights weights;
+  for (const io::LossWeights &from : {manifest.lossWeights(), given})
+    for (const auto &[name, weight] : from)
+      weights[lossWeightOf + name] = weight;
+  return weights;
+}
+
 static void checkInputs(const Manifest &manifest, const Program &program) {
+  const io::LossWeights weights = weightsOf({}, manifest);
   for (const Input &input : program.inputs) {
     std::string place = manifest.path + ": input \"" + input.name + "\"";
     const KnownInput *known = findKnown(input.name);
-    if (!known)
+    if (!known || (known->kind == Known::LossWeight && !weights.count(input.name)))
       throw Error(place + " is not one that this runtime provides; compile the package again");
     if (known->time == Time::MicroBatch && int64_t(input.offsets.size()) != manifest.microBatches)
       throw Error(place + " has " + std::to_string(input.offsets.size()) +
@@ -72,18 +82,10 @@ void checkInputs(const Manifest &manifest) {
     checkInputs(manifest, program);
 }
 
-static io::LossWeights weightsOf(const RunOptions &options, const Manifest &manifest) {
-  io::LossWeights weights;
-  for (const io::LossWeights &from : {manifest.lossWeights(), options.lossWeights})
-    for (const auto &[name, weight] : from)
-      weights[lossWeightOf + name] = weight;
-  return weights;
-}
-
 InputWriter::InputWriter(const Manifest &manifest, const RunOptions &options, const io::TokenData &data,
                          const Start &start, int rank)
     : manifest(manifest), program(manifest.programOf(rank)), options(options), data(data), start(start),
-      weights(weightsOf(options, manifest)), batch(manifest, rank) {}
+      weights(weightsOf(options.lossWeights, manifest)), batch(manifest, rank) {}
 
 void InputWriter::write(const Arenas &arenas, int64_t step) {
   int64_t first = start.firstWindow(step, manifest.batch);

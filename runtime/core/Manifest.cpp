@@ -8,6 +8,7 @@
 #include "par/io/JsonText.h"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 namespace par::rt {
@@ -383,6 +384,9 @@ static std::vector<ManifestLoss> parseLosses(const Node &node) {
   std::vector<ManifestLoss> losses;
   for (const Node &item : node.items()) {
     ManifestLoss &loss = losses.emplace_back(ManifestLoss{item["name"].text(), {}});
+    auto isGood = [](unsigned char letter) { return std::isalnum(letter) || letter == '_' || letter == '-'; };
+    if (loss.name.empty() || !std::all_of(loss.name.begin(), loss.name.end(), isGood))
+      item["name"].fail("is \"" + loss.name + "\", expected letters, digits, \"_\" and \"-\"");
     if (item.has("weight"))
       loss.weight = item["weight"].number();
   }

@@ -104,6 +104,10 @@ TEST_F(Failing, ManifestsOfOthers) {
   expectManifestError("/programs/0/constants/0/count", 1000, "a constant has 4000 bytes from byte 544 on");
   expectManifestError("/programs/0/constants/0/count", -1, "count: is -1, expected an integer from 0");
   expectManifestError("/programs/0/outputs/0/name", "cost", "no program has an output \"loss\"");
+  expectManifestError("/programs/0/inputs/2/name", "loss_weight.z",
+                      "input \"loss_weight.z\" is not one that this runtime provides");
+  expectManifestError("/losses", {{{"name", "z"}, {"weight", 1.0}}}, "no program has an output \"loss.z\"");
+  expectManifestError("/losses", {{{"name", "a\"b"}}}, "name: is \"a\"b\", expected letters, digits");
 }
 
 /// Every rank has one program, and in each collective of it one group.
