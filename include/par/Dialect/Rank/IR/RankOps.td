@@ -448,8 +448,8 @@ def Rank_SlotOp : Rank_Op<"slot", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
     Variables, inputs (one slot per micro-batch if `micro_batch` ≥ 0), constants (element i is `value` + `step` · i),
     outputs, residuals of a micro-batch, and the frame of the actions. `tensor` is the local tensor type. `also` has the
     names of other variables that live in the slot; `output`, the name under which the runtime reports a variable. Of
-    inputs and outputs, `global_type` is the logical tensor and `sharding` how it is split. A `pinned` slot lies in the
-    rank's other arena, at its offset there.
+    inputs and outputs, `global_type` is the logical tensor and `sharding` how it is split. `value` of a loss's weight
+    is what the graph says. A `pinned` slot lies in the rank's other arena, at its offset there.
 
     **Constraints:** (rank_slot_c1) all but frames have a `tensor`, of as many bytes as the buffer; (rank_slot_c2)
     constants have a `value` of the tensor's elements, f32 or i32; (rank_slot_c3) an offset is not negative;
