@@ -2,7 +2,7 @@
 #ifndef PAR_LIB_CONVERSION_RANKTOLLVM_WORKCALLS_H
 #define PAR_LIB_CONVERSION_RANKTOLLVM_WORKCALLS_H
 
-#include "CallBuilder.h"
+#include "par/Target/CallBuilder.h"
 #include "par/Target/Target.h"
 
 namespace mlir::par {

@@ -1,6 +1,6 @@
-//===- CallBuilder.h - calls of the runtime in a function that is being lowered ---------*- C++ -*-===//
-#ifndef PAR_LIB_CONVERSION_RANKTOLLVM_CALLBUILDER_H
-#define PAR_LIB_CONVERSION_RANKTOLLVM_CALLBUILDER_H
+//===- CallBuilder.h - calls of the runtime in a function that is being lowered ---------------*- C++ -*-===//
+#ifndef PAR_TARGET_CALLBUILDER_H
+#define PAR_TARGET_CALLBUILDER_H
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "par/Conversion/RuntimeRecords.h"
@@ -39,4 +39,4 @@ public:
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_CONVERSION_RANKTOLLVM_CALLBUILDER_H
+#endif // PAR_TARGET_CALLBUILDER_H

@@ -1,5 +1,5 @@
 //===- CallBuilder.cpp - calls of the runtime in a function that is being lowered -----------------===//
-#include "CallBuilder.h"
+#include "par/Target/CallBuilder.h"
 
 using namespace mlir;
 using namespace mlir::par;
