@@ -14,8 +14,8 @@ double ClusterMachine::getSeconds(const Computation &work) const {
   double seconds = 0;
   for (const ProductShape &shape : work.products)
     seconds += getProductSeconds(shape, device);
-  if (work.attention)
-    seconds += getAttentionSeconds(*work.attention, device);
+  if (work.library)
+    seconds += work.library(device);
   if (seconds == 0)
     seconds = getKernelSeconds(work.bytes, work.flops, device);
   return seconds + device.launchGap;

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 namespace {
-/// Adds up products and attention: forward, and back what trained parameters ask for.
+/// Adds up products and what libraries compute: forward, and back what trained parameters ask for.
 class FlopCounter {
 public:
   FlopCounter(ModuleOp module, llvm::ArrayRef<std::string> frozen) : symbols(module) {
@@ -44,11 +44,11 @@ bool FlopCounter::dependsOnTrained(func::FuncOp function, BlockArgument argument
   return variable && variable.isTrained() && !patterns.match(variable.getModelName());
 }
 
-/// For each operand with a gradient of a product, as much as forward; of attention as much for all twice.
+/// For each operand with a gradient of a product, as much as forward; a library's op says it itself.
 static double countPasses(Operation &op, const llvm::DenseSet<Value> &dependent) {
-  auto back =
-      double(llvm::count_if(op.getOperands(), [&](Value value) { return dependent.contains(value); }));
-  return 1 + (isa<AttentionOp>(op) ? 2 * std::min(back, 1.0) : back);
+  int64_t operands = llvm::count_if(op.getOperands(), [&](Value value) { return dependent.contains(value); });
+  auto library = dyn_cast<LibraryOpInterface>(op);
+  return 1 + (library ? library.countGradientPasses(operands) : static_cast<double>(operands));
 }
 
 /// `trained`: whether arguments depend on a trained parameter.
@@ -64,7 +64,7 @@ double FlopCounter::count(func::FuncOp function, ArrayRef<bool> trained) {
       flags.push_back(dependent.contains(operand));
     if (auto call = dyn_cast<CallOp>(op))
       flops += count(symbols.lookup<func::FuncOp>(call.getCallee()), flags);
-    else if (isa<AttentionOp, EinsumOp>(op)) // of causal attention what is seen
+    else if (isa<LibraryOpInterface, EinsumOp>(op)) // of causal attention what is seen
       flops += cast<CostOpInterface>(op).getFlops() * countPasses(op, dependent);
     if (llvm::is_contained(flags, true))
       dependent.insert(op.result_begin(), op.result_end());

@@ -78,9 +78,15 @@ private:
 } // namespace
 
 static Term findTerm(Operation *work) {
-  if (isa<rank::GemmOp>(work))
+  switch (rank::getWorkKind(work).value_or(WorkKind::Kernel)) {
+  case WorkKind::Product:
     return &TimeTerms::products;
-  return isa<rank::AttentionOp>(work) ? &TimeTerms::attention : &TimeTerms::kernels;
+  case WorkKind::Attention:
+    return &TimeTerms::attention;
+  case WorkKind::Kernel:
+    return &TimeTerms::kernels;
+  }
+  llvm_unreachable("a kind of work without a term");
 }
 
 /// By the axes over which ranks wait for each other.

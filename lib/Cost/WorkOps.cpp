@@ -1,5 +1,6 @@
 //===- WorkOps.cpp - what the ops of rank programs compute and exchange ---------------------------------===//
 #include "par/Cost/WorkOps.h"
+#include "par/Cost/LibraryModel.h"
 #include "par/Dialect/Par/IR/Sizes.h"
 
 using namespace mlir;
@@ -17,24 +18,6 @@ static std::vector<ProductShape> describeProducts(rank::GemmOp gemm) {
     shapes.push_back(
         {getKind(product.getFrom()), product.getBatch(), product.getM(), product.getN(), product.getK()});
   return shapes;
-}
-
-static AttentionShape describeAttention(rank::AttentionOp attention) {
-  rank::AttentionAttr sizes = attention.getStructure();
-  AttentionShape shape;
-  shape.type = getKind(sizes.getType());
-  shape.batch = sizes.getBatch();
-  shape.heads = sizes.getKvHeads() * sizes.getGroup();
-  shape.queryRows = sizes.getQRows();
-  shape.keyRows = sizes.getKRows();
-  shape.headDim = sizes.getHeadDim();
-  shape.causal = false;
-  attention->walk([&](AttentionOp op) { shape.causal = op.getCausal(); });
-  attention->walk([&](AttentionBackwardOp op) {
-    shape.causal = op.getCausal();
-    shape.backward = true;
-  });
-  return shape;
 }
 
 static bool isTranspose(Operation *op) {
@@ -59,8 +42,8 @@ Computation par::describeComputation(Operation *op) {
   work.transposes = isTranspose(op);
   if (auto gemm = dyn_cast<rank::GemmOp>(op))
     work.products = describeProducts(gemm);
-  else if (auto attention = dyn_cast<rank::AttentionOp>(op))
-    work.attention = describeAttention(attention);
+  else if (auto library = dyn_cast<rank::LibraryWorkInterface>(op))
+    work.library = findLibraryModel(library);
   return work;
 }
 

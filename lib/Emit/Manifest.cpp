@@ -127,8 +127,8 @@ private:
   /// No attention lets a position see a later one.
   bool isCausal() {
     return !module
-                .walk([](par::AttentionOp op) {
-                  return op.getCausal() ? WalkResult::advance() : WalkResult::interrupt();
+                .walk([](LibraryOpInterface op) {
+                  return op.seesLaterRows() ? WalkResult::interrupt() : WalkResult::advance();
                 })
                 .wasInterrupted();
   }

@@ -36,9 +36,8 @@ std::string par::getWorkClass(Operation *op) {
     return "gemm";
   if (auto kernel = dyn_cast<rank::KernelOp>(op))
     return getKernelClass(kernel);
-  if (auto attention = dyn_cast<rank::AttentionOp>(op))
-    return attention.getBody().front().getOps<AttentionBackwardOp>().empty() ? "attention"
-                                                                             : "attention_backward";
+  if (auto library = dyn_cast<rank::LibraryWorkInterface>(op))
+    return library.getContent().getProfileClass().str();
   Operation *content = &cast<rank::WorkOpInterface>(op).getBody().front().front();
   if (auto collective = dyn_cast<CollectiveOpInterface>(content))
     return getCollectiveClass(collective);
@@ -69,14 +68,6 @@ struct ClassTotal {
 };
 } // namespace
 
-static std::optional<WorkKind> getWorkKind(Operation *op) {
-  if (isa<rank::KernelOp>(op))
-    return WorkKind::Kernel;
-  if (isa<rank::GemmOp>(op))
-    return WorkKind::Product;
-  return isa<rank::AttentionOp>(op) ? std::optional(WorkKind::Attention) : std::nullopt;
-}
-
 json::Array par::summarizeWork(ModuleOp module, const Target &target,
                                llvm::function_ref<int64_t(rank::FuncOp)> times) {
   llvm::StringMap<ClassTotal> totals;
@@ -88,7 +79,7 @@ json::Array par::summarizeWork(ModuleOp module, const Target &target,
         continue;
       ClassTotal &total = totals[getWorkClass(&op)];
       OpCost cost = estimateWorkCost(&op, mesh);
-      total.kind = getWorkKind(&op);
+      total.kind = rank::getWorkKind(&op);
       total.calls += calls;
       total.bytes += static_cast<double>(calls) * (cost.bytes + cost.gathered);
       total.flops += static_cast<double>(calls) * cost.flops;

@@ -61,30 +61,11 @@ Value CallBuilder::addressOf(OperandRange tensors, rank::RowsAttr rows, Type ele
   return bytes ? address(base, bytes) : base;
 }
 
-template <typename Op>
-static SmallVector<Value> getCommonBuffers(CallBuilder &calls, rank::AttentionOp work, Op op) {
-  rank::AttentionAttr structure = work.getStructure();
-  SmallVector<Value> pointers;
-  for (rank::RowsAttr rows : {structure.getQ(), structure.getK(), structure.getV()})
-    pointers.push_back(calls.addressOf(work.getIns(), rows, structure.getType()));
-  for (Value operand : {Value(op.getQPositions()), Value(op.getKPositions()), Value(op.getKey()),
-                        Value(op.getSite()), Value(op.getRow()), Value(op.getOffsets())})
-    pointers.push_back(operand ? calls.bufferOf(work, operand) : Value());
-  return pointers;
-}
-
-/// In the order of runtime.h, without workspaces.
-SmallVector<Value> CallBuilder::getAttentionBuffers(rank::AttentionOp work, par::AttentionOp op) {
-  SmallVector<Value> pointers = getCommonBuffers(*this, work, op);
-  appendBuffers(work.getOuts(), pointers);
-  return pointers;
-}
-
-SmallVector<Value> CallBuilder::getAttentionBuffers(rank::AttentionOp work, AttentionBackwardOp op) {
-  rank::AttentionAttr structure = work.getStructure();
-  SmallVector<Value> pointers = getCommonBuffers(*this, work, op);
-  pointers.append({bufferOf(work, op.getOut()), bufferOf(work, op.getLse()), bufferOf(work, op.getDout())});
-  for (rank::RowsAttr rows : {structure.getDq(), structure.getDk(), structure.getDv()})
-    pointers.push_back(addressOf(work.getOuts(), rows, structure.getType()));
-  return pointers;
+void CallBuilder::appendScratch(rank::WorkOpInterface work, SmallVectorImpl<Value> &arguments) {
+  if (work.getScratch().empty()) {
+    arguments.append({builder.create<LLVM::ZeroOp>(work->getLoc(), pointer), i64(0)});
+    return;
+  }
+  Value scratch = work.getScratch().back();
+  arguments.append({buffers[scratch], i64(rank::getBytes(scratch))});
 }

@@ -6,13 +6,13 @@
 
 namespace mlir::par {
 
-/// By rank.kernel, rank.attention or rank.gemm.
+/// By rank.kernel, rank.gemm or work of a library.
 using KernelNames = llvm::DenseMap<Operation *, std::string>;
 
 /// Kernels are what the target writes functions for: every rank.kernel and, where there is a device's
-/// program, every rank.attention and the epilogue of every rank.gemm that has one (separateEpilogue). Those
+/// program, all work of libraries and the epilogue of every rank.gemm that has one (separateEpilogue). Those
 /// of one body have one name, the number of the body in the order of the module. `see` is called for the
-/// first op of each; it may change the body of a kernel or an attention. Fails where `see` does.
+/// first op of each; it may change the body of what is no rank.gemm. Fails where `see` does.
 FailureOr<KernelNames> nameKernels(ModuleOp module,
                                    function_ref<LogicalResult(rank::WorkOpInterface, StringRef name)> see);
 

@@ -13,7 +13,8 @@ namespace mlir::par {
 struct Computation {
   double flops = 0, bytes = 0; ///< each operand read or written once
   std::vector<ProductShape> products;
-  std::optional<AttentionShape> attention;
+  /// Seconds of a device by a model of the library's op; without one it takes as long as a kernel.
+  std::function<double(const DeviceModel &)> library;
   bool transposes = false; ///< elements change their places, and nothing is computed
   bool onHost = false;     ///< on buffers of the host's memory
 };

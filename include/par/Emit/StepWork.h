@@ -2,13 +2,12 @@
 #ifndef PAR_EMIT_STEPWORK_H
 #define PAR_EMIT_STEPWORK_H
 
+#include "par/Interfaces/WorkKind.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace mlir::par {
 
-/// Library calls, and kernels of par's own. Of collectives and copies there is none.
-enum class WorkKind { Kernel, Product, Attention };
 /// As it stands in the manifest.
 llvm::StringRef getName(WorkKind kind);
 

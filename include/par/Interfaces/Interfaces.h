@@ -6,6 +6,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "par/Dialect/Par/IR/ParAttributes.h"
 #include "par/Interfaces/Localizer.h"
+#include "par/Interfaces/WorkKind.h"
 #include "par/Interpreter/Tensor.h"
 #include <optional>
 
@@ -31,12 +32,12 @@ enum class OpClass {
   Reduction,   ///< over dimensions of its operand
   Contraction, ///< sums of products
   Composite,   ///< `decompose` says of which ops it is made
-  Library,     ///< computed as a whole by a library or a kernel written by hand
+  Library,     ///< computed as a whole by a library or a kernel written by hand; a LibraryOpInterface
   Collective,  ///< ranks exchange data
 };
 
 /// How a local op becomes code; see KernelOpInterface.
-enum class KernelKind { None, Elementwise, Primitive, Composite, Gemm, Attention, Collective, View };
+enum class KernelKind { None, Elementwise, Primitive, Composite, Gemm, Library, Collective, View };
 
 /// Opaque where the op does not say.
 OpClass getOpClass(Operation *op);

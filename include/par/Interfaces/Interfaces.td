@@ -163,6 +163,53 @@ def AddsRowsOpInterface : OpInterface<"AddsRowsOpInterface"> {
   ];
 }
 
+def LibraryOpInterface : OpInterface<"LibraryOpInterface"> {
+  let cppNamespace = "::mlir::par";
+  let description = [{
+    An op of class Library: a library, or a function that is written by hand, computes it as a whole. Passes ask it what
+    they may do around it, and reports what it is. How a target calls it is the target's to say
+    (par/Target/LibraryCall.h).
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The operands that may be rows of a joint tensor: what it needs to know is where the first row begins and how far
+      apart rows are, so that a slice before it costs nothing.
+    }], "::llvm::SmallVector<unsigned>", "getRowOperands", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<[{
+      The results that it may write into rows of a joint tensor, so that a concatenation of them costs nothing. Rising,
+      as getRowOperands.
+    }], "::llvm::SmallVector<unsigned>", "getRowResults", (ins), "", [{ return {}; }]>,
+    InterfaceMethod<"Name of the op of rank programs that holds it, a rank::LibraryWorkInterface.",
+      "::llvm::StringRef", "getWorkName", (ins), "", [{ return "rank.library"; }]>,
+    InterfaceMethod<"Under what its time is reported.", "::mlir::par::WorkKind", "getWorkKind", (ins), "",
+      [{ return ::mlir::par::WorkKind::Kernel; }]>,
+    InterfaceMethod<"Its name in profiles.", "::llvm::StringRef", "getProfileClass", (ins), "",
+      [{ return $_op->getName().stripDialect(); }]>,
+    InterfaceMethod<[{
+      How many times its own operations its derivative takes, where so many operands have a gradient: as a product's,
+      once for each.
+    }], "double", "countGradientPasses", (ins "int64_t":$operands), "",
+      [{ return static_cast<double>(operands); }]>,
+    InterfaceMethod<"True when a row of a result depends on rows behind it in the sequence.", "bool", "seesLaterRows",
+      (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{
+      Is told of operands what every call of its function gives them, before they become buffers: `areOneSequence`
+      says whether two vectors are both p, p + 1, … with one p.
+    }], "void", "noteSequences",
+      (ins "::llvm::function_ref<bool(::mlir::Value, ::mlir::Value)>":$areOneSequence)>,
+  ];
+}
+
+def DropoutOpInterface : OpInterface<"DropoutOpInterface"> {
+  let cppNamespace = "::mlir::par";
+  let description = [{ An op that drops elements in training and none in evaluation. }];
+  let methods = [
+    InterfaceMethod<"False when it drops nothing in training either.", "bool", "drops", (ins), "",
+      [{ return true; }]>,
+    InterfaceMethod<"Makes of it what evaluation computes; the op may be gone after it.", "void", "stopDropping">,
+  ];
+}
+
 /// The op's result is a choice (a routing): every reader must see the same one, so that nothing runs the op again.
 def ChosenOnce : NativeOpTrait<"ChosenOnce"> {
   let cppNamespace = "::mlir::par";

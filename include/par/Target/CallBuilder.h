@@ -27,8 +27,8 @@ public:
   Value bufferOf(rank::WorkOpInterface work, Value operand);
   Value buildArray(ArrayRef<Value> pointers);
   Value addressOf(OperandRange tensors, rank::RowsAttr rows, Type element);
-  SmallVector<Value> getAttentionBuffers(rank::AttentionOp work, par::AttentionOp op);
-  SmallVector<Value> getAttentionBuffers(rank::AttentionOp work, AttentionBackwardOp op);
+  /// The last scratch buffer and its bytes; null and 0 where there is none.
+  void appendScratch(rank::WorkOpInterface work, SmallVectorImpl<Value> &arguments);
 
   ModuleOp module;
   OpBuilder builder;

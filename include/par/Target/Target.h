@@ -26,8 +26,8 @@ inline constexpr llvm::StringLiteral kPlan = "plan", kReason = "reason", kGrid =
 inline constexpr llvm::StringLiteral kOperands = "operands", kAccess = "access";
 /// The function that is launched behind it, if there is one.
 inline constexpr llvm::StringLiteral kNext = "next";
-/// Of an attention's first function: what a library is told that may compute it instead, as the manifest's
-/// list `attentions` has it. Its buffers are those of the rank.attention.
+/// Of the first function of a library's op: what a library is told that may compute it instead, an entry of
+/// the manifest's list of its LibraryCall. Its buffers are those of the op of the rank program.
 inline constexpr llvm::StringLiteral kLibrary = "library";
 } // namespace launch
 
@@ -62,11 +62,11 @@ public:
 
   /// True if products of matrices with such elements may be one `rank.gemm`.
   virtual bool joinsProducts(Type element) const = 0;
-  /// Bytes of every buffer that the runtime needs beside operands and results to compute a rank.gemm or
-  /// rank.attention, of which its structure says all, or the kernels of a rank.kernel. Of a rank.gemm the
+  /// Bytes of every buffer that the runtime needs beside operands and results to compute a rank.gemm or work
+  /// of a library, of which its structure says all, or the kernels of a rank.kernel. Of a rank.gemm the
   /// first is the product's, the others are of the kernel of its epilogue (separateEpilogue).
   virtual SmallVector<int64_t> getWorkspaceBytes(rank::WorkOpInterface work) const = 0;
-  /// How many programs of a device a rank.kernel, gemm or attention starts.
+  /// How many programs of a device a rank.kernel, a rank.gemm or work of a library starts.
   virtual int64_t countLaunches(rank::WorkOpInterface work) const { return 1; }
 
   /// Writes the function `name` that computes what the region of a kernel (KernelNames.h) means, at the
@@ -86,11 +86,17 @@ public:
   /// Extension of the file beside the program that is the device's code as text; empty: there is none.
   virtual StringRef getDeviceText() const { return {}; }
 
+protected:
+  /// getWorkspaceBytes of work of a library; none where the target does not compute it.
+  SmallVector<int64_t> getLibraryBytes(rank::LibraryWorkInterface work) const;
+
+public:
   const TargetKind kind;
   const TargetLimits limits;
   const DeviceRates rates; ///< by which plans are weighed
   /// Kernels are a program of their own, for a device beside the host. The host's program then calls kernels
-  /// and products by their numbers in the manifest's lists, and writeKernel writes attention as well.
+  /// and products by their numbers in the manifest's lists, and writeKernel writes what libraries compute as
+  /// well.
   const bool hasDeviceProgram;
 };
 

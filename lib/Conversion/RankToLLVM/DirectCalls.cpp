@@ -1,6 +1,6 @@
 //===- DirectCalls.cpp - what computes, by addresses and records ----------------------------------===//
 #include "WorkCalls.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "par/Target/LibraryCall.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -41,12 +41,9 @@ public:
     return success();
   }
 
-  LogicalResult callAttention(rank::AttentionOp work, StringRef) override {
-    for (Operation &op : work.getBody().front())
-      llvm::TypeSwitch<Operation *>(&op)
-          .Case([&](par::AttentionOp content) { callAttention("par_attention_forward", work, content); })
-          .Case([&](AttentionBackwardOp content) { callAttention("par_attention_backward", work, content); });
-    return success();
+  LogicalResult callLibrary(rank::LibraryWorkInterface work, StringRef) override {
+    const LibraryCall *call = getLibraryCall(target, work);
+    return call ? call->emitCall(calls, work) : failure();
   }
 
 private:
@@ -108,7 +105,7 @@ private:
     if (!product.getFrom().isBF16())
       return calls.call("par_gemm", arguments);
     arguments.push_back(calls.i32(product.getTo().isBF16()));
-    appendScratch(op, arguments);
+    calls.appendScratch(op, arguments);
     calls.call("par_gemm_bf16", arguments);
   }
 
@@ -152,63 +149,9 @@ private:
     Value scale = calls.buffers[op.getIns()[product.getScale()]];
     return {calls.builder.create<LLVM::LoadOp>(op->getLoc(), calls.builder.getF32Type(), scale), addend};
   }
-
-  /// The last scratch buffer and its bytes: the workspace of calls on bf16.
-  void appendScratch(rank::WorkOpInterface work, SmallVectorImpl<Value> &arguments) {
-    if (work.getScratch().empty()) {
-      arguments.append({calls.builder.create<LLVM::ZeroOp>(work->getLoc(), calls.pointer), calls.i64(0)});
-      return;
-    }
-    Value scratch = work.getScratch().back();
-    arguments.append(
-        {calls.buffers[scratch], calls.i64(cast<rank::BufferType>(scratch.getType()).getBytes())});
-  }
-
-  /// struct par_attention of runtime.h on the stack.
-  template <typename Op>
-  Value describe(rank::AttentionAttr structure, Op op) {
-    Location loc = op.getLoc();
-    using Record = RuntimeRecord<par_attention>;
-    auto type = Record::getType(calls.module.getContext());
-    Value memory = calls.builder.create<LLVM::AllocaOp>(loc, calls.pointer, type, calls.i64(1));
-    auto store = [&](ArrayRef<LLVM::GEPArg> path, Value value) {
-      Value entry = calls.builder.create<LLVM::GEPOp>(loc, calls.pointer, type, memory, path);
-      calls.builder.create<LLVM::StoreOp>(loc, value, entry);
-    };
-    store({0, Record::batch}, calls.i64(structure.getBatch()));
-    store({0, Record::q_rows}, calls.i64(structure.getQRows()));
-    store({0, Record::k_rows}, calls.i64(structure.getKRows()));
-    store({0, Record::kv_heads}, calls.i64(structure.getKvHeads()));
-    store({0, Record::group}, calls.i64(structure.getGroup()));
-    store({0, Record::head_dim}, calls.i64(structure.getHeadDim()));
-    store({0, Record::scale}, calls.real(op.getScale().convertToDouble()));
-    store({0, Record::causal}, calls.i32(op.getCausal()));
-    store({0, Record::window}, calls.i64(op.getWindow()));
-    store({0, Record::dropout}, calls.real(op.getDropout().convertToDouble()));
-    for (int32_t dim = 0; dim < 5; ++dim)
-      store({0, Record::strides, dim}, calls.i64(op.getStrides() ? (*op.getStrides())[dim] : 0));
-    int32_t member = Record::q_stride;
-    for (rank::RowsAttr rows : {structure.getQ(), structure.getK(), structure.getV(), structure.getDq(),
-                                structure.getDk(), structure.getDv()})
-      if (rows)
-        store({0, member++}, calls.i64(rows.getStride()));
-    return memory;
-  }
-
-  /// Calls `name`, or `name`_bf16 with the workspace.
-  template <typename Op>
-  void callAttention(StringRef name, rank::AttentionOp work, Op op) {
-    SmallVector<Value> pointers = calls.getAttentionBuffers(work, op);
-    Value description = describe(work.getStructure(), op);
-    SmallVector<Value> arguments{calls.context, description, calls.buildArray(pointers)};
-    bool isBf16 = work.getStructure().getType().isBF16();
-    if (isBf16)
-      appendScratch(work, arguments);
-    calls.call(isBf16 ? (name + "_bf16").str() : name.str(), arguments);
-  }
 };
 } // namespace
 
-std::unique_ptr<WorkCalls> par::createDirectCalls(CallBuilder &calls) {
-  return std::make_unique<DirectCalls>(calls);
+std::unique_ptr<WorkCalls> par::createDirectCalls(CallBuilder &calls, TargetKind target) {
+  return std::make_unique<DirectCalls>(calls, target);
 }

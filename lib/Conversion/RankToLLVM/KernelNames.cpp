@@ -19,7 +19,7 @@ static std::string printBody(Region &body) {
 namespace {
 /// What a function is written for.
 struct Body {
-  StringRef prefix; ///< of its name; empty: none is
+  std::string prefix; ///< of its name; empty: none is
   std::string text;
 };
 } // namespace
@@ -27,8 +27,8 @@ struct Body {
 static Body describeBody(rank::WorkOpInterface work, bool hasDeviceProgram) {
   if (isa<rank::KernelOp>(*work))
     return {"kernel_", printBody(work.getBody())};
-  if (hasDeviceProgram && isa<rank::AttentionOp>(*work))
-    return {"attention_", printBody(work.getBody())};
+  if (hasDeviceProgram && isa<rank::LibraryWorkInterface>(*work))
+    return {(work->getName().stripDialect() + "_").str(), printBody(work.getBody())};
   if (auto gemm = dyn_cast<rank::GemmOp>(*work); gemm && hasDeviceProgram)
     if (OwningOpRef<rank::KernelOp> epilogue = rank::separateEpilogue(gemm))
       return {"epilogue_", printBody(epilogue->getBody())};
@@ -44,9 +44,9 @@ FailureOr<KernelNames> par::nameKernels(ModuleOp module,
     Body body = describeBody(work, hasDeviceProgram);
     if (body.prefix.empty())
       return WalkResult::advance();
-    std::string &name = known[body.prefix.str() + body.text]; // what is for an epilogue is called so
+    std::string &name = known[body.prefix + body.text]; // what is for an epilogue is called so
     if (name.empty()) {
-      name = body.prefix.str() + std::to_string(known.size() - 1);
+      name = body.prefix + std::to_string(known.size() - 1);
       if (failed(see(work, name)))
         return WalkResult::interrupt();
     }

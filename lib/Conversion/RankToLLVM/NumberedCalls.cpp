@@ -1,7 +1,9 @@
 //===- NumberedCalls.cpp - what computes, by numbers in the manifest's lists ----------------------===//
 #include "WorkCalls.h"
 #include "par/Dialect/Rank/IR/Epilogue.h"
-#include "llvm/ADT/MapVector.h"
+#include "par/Target/LibraryCall.h"
+#include "llvm/ADT/SetVector.h"
+#include <map>
 
 using namespace mlir;
 using namespace mlir::par;
@@ -31,7 +33,10 @@ StringRef getTypeName(Type type) { return type.isBF16() ? "bf16" : "f32"; }
 
 class NumberedCalls : public WorkCalls {
 public:
-  using WorkCalls::WorkCalls;
+  NumberedCalls(CallBuilder &calls, TargetKind target) : WorkCalls(calls, target) {
+    for (LibraryList list : getLibraryLists(target))
+      libraries[list.name]; // a program without entries has the list, too
+  }
 
   void addKernels(ModuleOp kernels) override {
     OpBuilder builder = OpBuilder::atBlockBegin(calls.module.getBody());
@@ -84,9 +89,13 @@ public:
     return success();
   }
 
-  LogicalResult callAttention(rank::AttentionOp work, StringRef name) override {
+  LogicalResult callLibrary(rank::LibraryWorkInterface work, StringRef name) override {
+    const LibraryCall *how = getLibraryCall(target, work);
+    if (!how)
+      return failure();
     auto library = getLaunch(name).getAs<DictionaryAttr>(launch::kLibrary);
-    if (!library)
+    std::optional<LibraryList> list = how->getList();
+    if (!library || !list)
       return callKernel(work, name);
     SmallVector<Value> operands = getOperands(work), pointers;
     SmallVector<Attribute> launches;
@@ -97,19 +106,22 @@ public:
     entry.append("buffers", calls.builder.getI64IntegerAttr(static_cast<int64_t>(operands.size())));
     entry.append("launches", calls.builder.getArrayAttr(launches));
     calls.appendBuffers(operands, pointers);
-    call("par_attention_call", attentions, entry.getDictionary(work.getContext()),
+    call(list->entryPoint, libraries[list->name], entry.getDictionary(work->getContext()),
          {calls.buildArray(pointers)});
     return success();
   }
 
   void finish() override {
-    std::pair<StringRef, List *> lists[] = {
-        {"rank.kernels", &kernels}, {"rank.products", &products}, {"rank.attentions", &attentions}};
-    for (auto [name, list] : lists)
-      device->setAttr(name, calls.builder.getArrayAttr(list->getArrayRef()));
+    setList("kernels", kernels);
+    setList("products", products);
+    for (auto &[name, list] : libraries)
+      setList(name, list);
   }
 
 private:
+  void setList(StringRef name, const List &list) {
+    device->setAttr(("rank." + name).str(), calls.builder.getArrayAttr(list.getArrayRef()));
+  }
   static SmallVector<Value> getOperands(rank::WorkOpInterface work) {
     SmallVector<Value> operands(work.getIns());
     llvm::append_range(operands, work.getOuts());
@@ -230,10 +242,11 @@ private:
   }
 
   ModuleOp device;
-  List kernels, products, attentions;
+  List kernels, products;
+  std::map<StringRef, List> libraries; ///< by their names in the manifest
 };
 } // namespace
 
-std::unique_ptr<WorkCalls> par::createNumberedCalls(CallBuilder &calls) {
-  return std::make_unique<NumberedCalls>(calls);
+std::unique_ptr<WorkCalls> par::createNumberedCalls(CallBuilder &calls, TargetKind target) {
+  return std::make_unique<NumberedCalls>(calls, target);
 }

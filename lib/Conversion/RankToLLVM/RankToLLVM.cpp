@@ -24,7 +24,8 @@ class ProgramLowering : CallBuilder {
 public:
   ProgramLowering(ModuleOp module, const Target &target)
       : CallBuilder(module), target(target),
-        calls(target.hasDeviceProgram ? createNumberedCalls(*this) : createDirectCalls(*this)) {
+        calls(target.hasDeviceProgram ? createNumberedCalls(*this, target.kind)
+                                      : createDirectCalls(*this, target.kind)) {
     if (MeshAttr mesh = getMesh(module))
       axes.append(mesh.getNames().begin(), mesh.getNames().end());
   }
@@ -163,8 +164,8 @@ private:
       return calls->callKernel(kernel, names.lookup(work));
     if (auto gemm = dyn_cast<rank::GemmOp>(*work))
       return calls->callProducts(gemm, names.lookup(work));
-    if (auto attention = dyn_cast<rank::AttentionOp>(*work))
-      return calls->callAttention(attention, names.lookup(work));
+    if (auto library = dyn_cast<rank::LibraryWorkInterface>(*work))
+      return calls->callLibrary(library, names.lookup(work));
     if (rank::isCollective(work))
       return lowerCollective(work);
     if (rank::isStartedTransfer(work))

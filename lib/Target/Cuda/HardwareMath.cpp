@@ -1,6 +1,7 @@
 //===- HardwareMath.cpp - what a GPU computes in an instruction or a few ----------------------===//
 #include "HardwareMath.h"
 #include "Bf16Pair.h"
+#include "KernelEntry.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -156,13 +157,6 @@ static LogicalResult approximate(func::FuncOp function) {
   return applyPatternsAndFoldGreedily(function, std::move(functions));
 }
 
-/// Threads of attention have no register left for what ptxas makes of longer chains.
-static bool isAttention(func::FuncOp function) {
-  auto how = function->getAttrOfType<DictionaryAttr>(kLaunchAttr);
-  auto plan = how ? how.getAs<StringAttr>(launch::kPlan) : StringAttr();
-  return plan && plan.getValue().starts_with("attention");
-}
-
 LogicalResult par::useHardwareMath(ModuleOp kernels) {
   for (auto function : kernels.getOps<func::FuncOp>())
     if (worksInBf16(function) && failed(approximate(function)))
@@ -173,7 +167,7 @@ LogicalResult par::useHardwareMath(ModuleOp kernels) {
   products.add<UseFma<arith::AddFOp>, UseFma<arith::SubFOp>>(context);
   FrozenRewritePatternSet joined(std::move(products));
   for (auto function : kernels.getOps<func::FuncOp>())
-    if (!isAttention(function) && failed(applyPatternsAndFoldGreedily(function, joined)))
+    if (!function->removeAttr(kKeepsOperationsAttr) && failed(applyPatternsAndFoldGreedily(function, joined)))
       return failure();
   return applyPatternsAndFoldGreedily(kernels, std::move(rounding));
 }

@@ -61,6 +61,10 @@ Launch describeElements(const KernelTask &task, StringRef plan);
 /// multiprocessor.
 constexpr int64_t kManyRegisters = 128;
 
+/// Of a function whose threads have no register left for what ptxas makes of longer chains: its products and
+/// sums stay apart (HardwareMath.h).
+inline constexpr llvm::StringLiteral kKeepsOperationsAttr = "keeps_operations";
+
 /// The function `name` at the builder's place, on one memory per operand of the launch; `types` are theirs.
 func::FuncOp createEntry(OpBuilder &builder, Location loc, StringRef name, ArrayRef<Type> types,
                          const Launch &launch);

@@ -1,10 +1,9 @@
 //===- Workspace.cpp - memory that libraries and kernels need -------------------------------===//
-#include "Attention/AttentionPlan.h"
-#include "Attention/LibraryAttention.h"
 #include "CudaTarget.h"
 #include "KernelStrategy.h"
 #include "RoundParts.h"
 #include "par/Dialect/Rank/IR/Epilogue.h"
+#include "par/Target/LibraryCall.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -33,8 +32,10 @@ static SmallVector<int64_t> getKernelBytes(rank::KernelOp kernel) {
 }
 
 int64_t CudaTarget::countLaunches(rank::WorkOpInterface work) const {
-  if (auto attention = dyn_cast<rank::AttentionOp>(*work)) // gradients of queries, then those of keys
-    return attention.getStructure().getDq() ? 2 : 1;
+  if (auto library = dyn_cast<rank::LibraryWorkInterface>(*work)) {
+    const LibraryCall *call = findLibraryCall(kind, library);
+    return call ? call->countLaunches(library) : 1;
+  }
   auto kernel = dyn_cast<rank::KernelOp>(*work);
   return kernel ? askStrategy<int64_t>(kernel, &KernelStrategy::countLaunches, 1) : 1;
 }
@@ -42,13 +43,10 @@ int64_t CudaTarget::countLaunches(rank::WorkOpInterface work) const {
 SmallVector<int64_t> CudaTarget::getWorkspaceBytes(rank::WorkOpInterface work) const {
   if (auto kernel = dyn_cast<rank::KernelOp>(*work))
     return getKernelBytes(kernel);
+  if (auto library = dyn_cast<rank::LibraryWorkInterface>(*work))
+    return getLibraryBytes(library);
   SmallVector<int64_t> bytes;
-  if (auto attention = dyn_cast<rank::AttentionOp>(*work)) {
-    if (attention.getStructure().getDq())
-      bytes.push_back(getAttentionScratchBytes(attention.getStructure()));
-    if (int64_t library = getLibraryBytes(attention))
-      bytes.push_back(library);
-  } else if (auto gemm = dyn_cast<rank::GemmOp>(*work)) {
+  if (auto gemm = dyn_cast<rank::GemmOp>(*work)) {
     for (auto product : gemm.getProducts().getAsRange<rank::ProductAttr>())
       bytes.push_back(getProductBytes(product));
     if (OwningOpRef<rank::KernelOp> epilogue = rank::separateEpilogue(gemm))

@@ -1,10 +1,10 @@
 //===- WriteKernel.cpp - kernels by their strategies ------------------------------------------------===//
-#include "Attention/WriteAttention.h"
 #include "CudaTarget.h"
 #include "KernelStrategy.h"
 #include "RoundParts.h"
 #include "par/Conversion/ScalarEvaluator.h"
 #include "par/Dialect/Rank/IR/Epilogue.h"
+#include "par/Target/LibraryCall.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -24,8 +24,10 @@ static bool areAligned(Operation *op) {
 FailureOr<func::FuncOp> CudaTarget::writeKernel(OpBuilder &builder, rank::WorkOpInterface work,
                                                 StringRef name, ArrayRef<StringAttr> axes) const {
   bool isAligned = areAligned(work);
-  if (auto attention = dyn_cast<rank::AttentionOp>(*work))
-    return writeAttention(builder, attention, name, isAligned);
+  if (auto library = dyn_cast<rank::LibraryWorkInterface>(*work)) {
+    const LibraryCall *call = getLibraryCall(kind, library);
+    return call ? call->writeKernel(builder, library, name, isAligned) : FailureOr<func::FuncOp>(failure());
+  }
   OwningOpRef<rank::KernelOp> epilogue;
   if (auto gemm = dyn_cast<rank::GemmOp>(*work)) {
     epilogue = rank::separateEpilogue(gemm);

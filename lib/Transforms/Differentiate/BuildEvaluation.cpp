@@ -68,8 +68,8 @@ private:
   bool drops(func::FuncOp function) const {
     return llvm::any_of(getCalleesFirst<par::CallOp, func::FuncOp>(symbols, function), [](func::FuncOp each) {
       return llvm::any_of(each.getOps(), [](Operation &op) {
-        auto attention = dyn_cast<par::AttentionOp>(op);
-        return isa<DropoutOp>(op) || (attention && attention.getKey());
+        auto dropout = dyn_cast<DropoutOpInterface>(op);
+        return dropout && dropout.drops();
       });
     });
   }
@@ -86,14 +86,10 @@ private:
       dropped[argument.getArgNumber()] =
           !argument.use_empty() && !getBoundary(function, argument.getArgNumber());
     for (Operation &op : llvm::make_early_inc_range(function.front())) {
-      if (auto dropout = dyn_cast<DropoutOp>(op)) {
-        dropout.replaceAllUsesWith(dropout.getInput());
-        dropout.erase();
-      } else if (auto attention = dyn_cast<par::AttentionOp>(op)) {
-        disable(attention);
-      } else if (auto call = dyn_cast<par::CallOp>(op)) {
+      if (auto dropout = dyn_cast<DropoutOpInterface>(op))
+        dropout.stopDropping();
+      else if (auto call = dyn_cast<par::CallOp>(op))
         redirect(call);
-      }
     }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
       if (isOpTriviallyDead(&op))
@@ -102,16 +98,6 @@ private:
       dropped[argument.getArgNumber()] = dropped[argument.getArgNumber()] && argument.use_empty();
     function.eraseArguments(dropped);
     return dropped;
-  }
-
-  static void disable(par::AttentionOp attention) {
-    // One after the other: a range knows the operands as they were when it was asked for.
-    attention.getKeyMutable().clear();
-    attention.getSiteMutable().clear();
-    attention.getRowMutable().clear();
-    attention.getOffsetsMutable().clear();
-    attention.setDropout(APFloat(0.0));
-    attention.removeStridesAttr();
   }
 
   void redirect(par::CallOp call) {

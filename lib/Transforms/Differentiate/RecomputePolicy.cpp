@@ -83,7 +83,8 @@ static bool isView(Operation *op) {
 
 RerunTimes::RerunTimes(JointFunction &joint, const Target &target) : target(target) {
   for (Operation *reader : joint.getBackwardOps()) {
-    if (!isa<EinsumOp, AttentionOp, AttentionBackwardOp>(reader))
+    OpClass opClass = getOpClass(reader);
+    if (opClass != OpClass::Contraction && opClass != OpClass::Library)
       continue;
     for (Value operand : reader->getOperands()) {
       Operation *op = operand.getDefiningOp();

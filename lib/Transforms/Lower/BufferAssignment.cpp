@@ -49,9 +49,9 @@ static Work collectWork(ArrayRef<Operation *> ops) {
         work.ins.push_back(operand);
     // Library calls and collectives write all their results.
     bool writesAll = !op->hasAttr(ParDialect::kKernelAttr);
-    bool isAttention = isa<par::AttentionOp, AttentionBackwardOp>(op);
+    bool isLibrary = isa<LibraryOpInterface>(op);
     for (Value result : op->getResults())
-      if (writesAll || (isAttention && result.use_empty()) ||
+      if (writesAll || (isLibrary && result.use_empty()) ||
           llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
         work.outs.push_back(result);
   }

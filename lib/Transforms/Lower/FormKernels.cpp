@@ -38,8 +38,8 @@ public:
   void run() {
     removeDead();
     for (Operation &op : llvm::make_early_inc_range(block))
-      if (isa<par::AttentionOp, AttentionBackwardOp>(op))
-        placeAttention(&op);
+      if (auto library = dyn_cast<LibraryOpInterface>(op))
+        placeLibrary(library);
     cloneFree();
     removeDead();
     for (Operation &op : block)
@@ -137,14 +137,13 @@ private:
     return isNormInput && !operand.get().hasOneUse() && haveOneShape(number, op);
   }
 
-  /// Attention reads rows of queries, keys and values, and writes their gradients, wherever they lie: slices
-  /// before and a concatenation behind it cost nothing.
-  void placeAttention(Operation *op) {
+  /// A library reads and writes some rows wherever they lie: slices before and a concatenation behind it cost
+  /// nothing.
+  void placeLibrary(LibraryOpInterface op) {
     SmallVector<Operation *> members;
-    unsigned first = isa<AttentionBackwardOp>(op) ? 1 : 0; // dout comes before q
-    for (unsigned operand = first; operand < first + 3; ++operand)
+    for (unsigned operand : op.getRowOperands())
       placeView(op->getOpOperand(operand), members);
-    if (ConcatOp concat = isa<AttentionBackwardOp>(op) ? findConcat(op) : ConcatOp())
+    if (ConcatOp concat = findConcat(op, op.getRowResults()))
       placeConcat(concat, members);
     if (members.empty())
       return;
@@ -172,17 +171,20 @@ private:
     return value;
   }
 
-  /// The concatenation that all results of an op, and nothing else, go to, rows in rows.
-  static ConcatOp findConcat(Operation *op) {
-    Value value = op->getResult(0);
+  /// The concatenation that these results of an op, and nothing else, go to, rows in rows.
+  static ConcatOp findConcat(Operation *op, ArrayRef<unsigned> results) {
+    if (results.empty())
+      return {};
+    Value value = op->getResult(results.front());
     while (value.hasOneUse() && isa<ReshapeOp>(*value.getUsers().begin()))
       value = value.getUsers().begin()->getResult(0);
     auto concat = value.hasOneUse() ? dyn_cast<ConcatOp>(*value.getUsers().begin()) : ConcatOp();
-    if (!concat || concat.getInputs().size() != op->getNumResults())
+    if (!concat || concat.getInputs().size() != results.size())
       return {};
     for (auto [number, input] : llvm::enumerate(concat.getInputs())) {
       Value result = input.hasOneUse() ? stripReshapes(input) : Value();
-      if (!result || result.getDefiningOp() != op || !result.hasOneUse() || !viewInConcat(concat, number))
+      if (!result || result.getDefiningOp() != op || !result.hasOneUse() || !viewInConcat(concat, number) ||
+          !llvm::is_contained(results, cast<OpResult>(result).getResultNumber()))
         return {};
     }
     return concat;

@@ -73,7 +73,7 @@ private:
     KernelKind kind = kernel ? kernel.getKernelKind() : KernelKind::None;
     if (kind == KernelKind::Composite)
       return !isFree(producer) && constants.contains(use.get()) && !constants.contains(owner->getResult(0));
-    return kind == KernelKind::Attention && constants.contains(use.get());
+    return kind == KernelKind::Library && constants.contains(use.get());
   }
 
   /// Vectors; and tables, which all heads and rows of a batch have in common. Others would take memory for a

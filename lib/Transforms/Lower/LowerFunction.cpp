@@ -2,7 +2,7 @@
 #include "BufferAssignment.h"
 #include "par/Dialect/Par/IR/EinsumGemm.h"
 #include "par/Dialect/Rank/IR/Structure.h"
-#include "par/Target/Target.h"
+#include "par/Target/LibraryCall.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -182,8 +182,8 @@ private:
            place(transfer.getResult(), rank::Category::Workspace));
     else if (kind == KernelKind::Gemm && !isGenerated(work))
       emitProducts(work);
-    else if (kind == KernelKind::Attention)
-      emitAttention(work);
+    else if (kind == KernelKind::Library)
+      return emitLibrary(work);
     else if (kind == KernelKind::Collective)
       emit<rank::CollectiveOp>(work, rank::Category::Communication);
     else if (op->hasAttr(ParDialect::kKernelAttr) || isGenerated(work))
@@ -211,7 +211,7 @@ private:
     for (Operation *op : work.ops)
       if (auto kernel = dyn_cast<KernelOpInterface>(op))
         if (KernelKind kind = kernel.getKernelKind();
-            kind == KernelKind::Gemm || kind == KernelKind::Attention || kind == KernelKind::Collective)
+            kind == KernelKind::Gemm || kind == KernelKind::Library || kind == KernelKind::Collective)
           return kind;
     return KernelKind::None;
   }
@@ -222,15 +222,24 @@ private:
     addWorkspace(gemm);
   }
 
-  void emitAttention(const Work &work) {
-    auto attention = emit<rank::AttentionOp>(work, rank::Category::Workspace, rank::AttentionAttr());
-    attention.setStructureAttr(rank::describeAttention(attention.getBody().front()));
-    if (attention.getStructureAttr())
-      addWorkspace(attention);
+  LogicalResult emitLibrary(const Work &work) {
+    auto content = cast<LibraryOpInterface>(*llvm::find_if(work.ops, llvm::IsaPred<LibraryOpInterface>));
+    Buffers given = getBuffers(work, rank::Category::Workspace);
+    auto library = rank::createLibraryWork(builder, work.ops.front()->getLoc(), content.getWorkName(),
+                                           given.ins, given.outs, number(work.ins), number(work.outs));
+    complete(library, work);
+    Attribute description = library.describe();
+    if (!description)
+      return content->emitOpError("par-to-rank: no call of a library computes it, expected ")
+             << library.getRequirement();
+    library.setDescription(description);
+    if (!getLibraryCall(target->kind, library))
+      return failure();
+    addWorkspace(library);
+    return success();
   }
 
-  template <typename Op>
-  void addWorkspace(Op op) {
+  void addWorkspace(rank::WorkOpInterface op) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(op);
     bool isPinned = cast<rank::BufferType>(op.getOuts().front().getType()).getSpace() == rank::Space::Pinned;
@@ -240,24 +249,37 @@ private:
               .getBuffer());
   }
 
-  template <typename Op, typename... Structure>
-  Op emit(const Work &work, rank::Category category, Structure... structure) {
+  /// What an op of work reads and writes.
+  struct Buffers {
+    SmallVector<Value> ins, outs;
+  };
+
+  Buffers getBuffers(const Work &work, rank::Category category) {
     if (movesReceived(work))
       category = rank::Category::Communication;
-    SmallVector<Value> ins, outs;
+    Buffers given;
     for (Value in : work.ins)
-      ins.push_back(buffers.lookup(in));
+      given.ins.push_back(buffers.lookup(in));
     for (Value out : work.outs)
-      outs.push_back(place(out, category));
-    Operation *first = work.ops.front();
+      given.outs.push_back(place(out, category));
+    return given;
+  }
+
+  void complete(rank::WorkOpInterface op, const Work &work) {
+    if (Attribute cause = work.ops.front()->getAttr(ParDialect::kCauseAttr))
+      op->setAttr(ParDialect::kCauseAttr, cause);
+    fillRegion(op.getBody(), work);
+  }
+
+  template <typename Op, typename... Structure>
+  Op emit(const Work &work, rank::Category category, Structure... structure) {
+    Buffers given = getBuffers(work, category);
     SmallVector<Type> results;
     if (std::is_same_v<Op, rank::StartOp>)
       results.push_back(rank::EventType::get(function.getContext()));
-    auto op = builder.create<Op>(first->getLoc(), results, ins, outs, ValueRange(), number(work.ins),
-                                 number(work.outs), nullptr, nullptr, structure...);
-    if (Attribute cause = first->getAttr(ParDialect::kCauseAttr))
-      op->setAttr(ParDialect::kCauseAttr, cause);
-    fillRegion(op.getBody(), work);
+    auto op = builder.create<Op>(work.ops.front()->getLoc(), results, given.ins, given.outs, ValueRange(),
+                                 number(work.ins), number(work.outs), nullptr, nullptr, structure...);
+    complete(op, work);
     return op;
   }
 

@@ -1,4 +1,4 @@
-//===- MarkDiagonals.cpp - attention whose mask is a diagonal -------------------------------------------===//
+//===- MarkDiagonals.cpp - positions of a library's op that are one sequence ----------------------------===//
 #include "MarkDiagonals.h"
 
 using namespace mlir;
@@ -10,9 +10,9 @@ public:
   Positions(const Callers &callers, const ConstantValues &constants)
       : callers(callers), constants(constants) {}
 
-  bool areOneSequence(Value q, Value k) const {
-    std::optional<Sequence> ofQ = find(q), ofK = find(k);
-    return ofQ && ofK && ofQ->step == 1 && ofK->step == 1 && ofQ->first == ofK->first;
+  bool areOneSequence(Value a, Value b) const {
+    std::optional<Sequence> ofA = find(a), ofB = find(b);
+    return ofA && ofB && ofA->step == 1 && ofB->step == 1 && ofA->first == ofB->first;
   }
 
 private:
@@ -39,19 +39,9 @@ private:
 };
 } // namespace
 
-template <typename Op>
-static void mark(func::FuncOp function, const Positions &positions) {
-  for (auto op : function.getOps<Op>()) {
-    bool isSquare = op.getQ().getType().getDimSize(1) == op.getK().getType().getDimSize(1);
-    if (isSquare && positions.areOneSequence(op.getQPositions(), op.getKPositions()))
-      op.setDiagonal(true);
-  }
-}
-
 void par::markDiagonals(const Callers &callers, const ConstantValues &constants) {
   Positions positions(callers, constants);
-  for (func::FuncOp function : callers.getCalleesFirst()) {
-    mark<par::AttentionOp>(function, positions);
-    mark<AttentionBackwardOp>(function, positions);
-  }
+  for (func::FuncOp function : callers.getCalleesFirst())
+    for (auto op : function.getOps<LibraryOpInterface>())
+      op.noteSequences([&](Value a, Value b) { return positions.areOneSequence(a, b); });
 }

@@ -8,7 +8,7 @@ bool par::isCompute(Operation *op) {
   if (isa<par::CallOp>(op))
     return true;
   KernelKind kind = getKernelKind(op);
-  return kind == KernelKind::Gemm || kind == KernelKind::Attention || kind == KernelKind::Composite;
+  return kind == KernelKind::Gemm || kind == KernelKind::Library || kind == KernelKind::Composite;
 }
 
 /// An element for an element, or the same elements elsewhere: what surrounds collectives (transposes,

@@ -238,3 +238,30 @@ rank.func @f(%q: !rank.buffer<48>, %k: !rank.buffer<48>, %p: !rank.buffer<12>, %
   }
   rank.return
 }
+
+// -----
+
+// rank_library_c1: attention has an op for itself.
+rank.func @f(%q: !rank.buffer<48>, %k: !rank.buffer<48>, %p: !rank.buffer<12>, %o: !rank.buffer<48>, %l: !rank.buffer<12>) attributes {results = 2 : i64} {
+  // expected-error @+1 {{rank_library_c1: the region must hold one op of a library without an op for itself, whose operands are inputs and whose results are outputs, or rows of them where it takes rows}}
+  rank.library ins(%q, %k, %p : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>) outs(%o, %l : !rank.buffer<48>, !rank.buffer<12>) attributes {structure = #rank.library<operands = [#rank.rows<buffer = 0, stride = 4>], results = []>} {
+  ^bb0(%a: tensor<1x3x1x1x4xf32>, %b: tensor<1x3x1x4xf32>, %d: tensor<3xi32>):
+    %out, %lse = par.attention %a, %b, %b positions %d, %d {scale = 0.5}
+        : (tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>, tensor<3xi32>, tensor<3xi32>) -> (tensor<1x3x1x1x4xf32>, tensor<1x1x1x3xf32>)
+    rank.yield %out, %lse : tensor<1x3x1x1x4xf32>, tensor<1x1x1x3xf32>
+  }
+  rank.return
+}
+
+// -----
+
+// rank_library_c1: a kernel is no op of a library.
+rank.func @f(%x: !rank.buffer<16>, %y: !rank.buffer<16>) attributes {results = 1 : i64} {
+  // expected-error @+1 {{rank_library_c1: the region must hold one op of a library}}
+  rank.library ins(%x : !rank.buffer<16>) outs(%y : !rank.buffer<16>) attributes {structure = #rank.library<operands = [], results = []>} {
+  ^bb0(%a: tensor<4xf32>):
+    %0 = math.tanh %a : tensor<4xf32>
+    rank.yield %0 : tensor<4xf32>
+  }
+  rank.return
+}

@@ -64,6 +64,29 @@ func.func @forward(%q: tensor<1x4x1x1x2xf32>, %k: tensor<1x4x1x2xf32>, %p: tenso
 
 // -----
 
+// A layer in which attention alone drops has an evaluation for itself, which takes no key.
+// CHECK-LABEL: func.func private @layer.eval(
+// CHECK-SAME: tensor<1x4x1x1x2xf32>, %{{[a-z0-9]+}}: tensor<1x4x1x2xf32>, %{{[a-z0-9]+}}: tensor<4xi32>) ->
+// CHECK-NEXT: par.attention %{{.*}} positions %{{[a-z0-9]+}}, %{{[a-z0-9]+}} {causal
+// CHECK-LABEL: func.func @eval(
+// CHECK: par.call @layer.eval(%{{[a-z0-9]+}}, %{{[a-z0-9]+}}, %{{[a-z0-9]+}}) :
+func.func private @layer(%q: tensor<1x4x1x1x2xf32>, %k: tensor<1x4x1x2xf32>, %p: tensor<4xi32>, %key: tensor<2xi32>, %row: tensor<i32>) -> tensor<1x4x1x1x2xf32> {
+  %offsets = arith.constant dense<0> : tensor<5xi32>
+  %out, %lse = par.attention %q, %k, %k positions %p, %p dropout %key site %row row %row offsets %offsets
+      {scale = 0.5, causal, dropout = 0.1, strides = array<i64: 0, 4, 4, 4, 1>}
+      : (tensor<1x4x1x1x2xf32>, tensor<1x4x1x2xf32>, tensor<1x4x1x2xf32>, tensor<4xi32>, tensor<4xi32>, tensor<2xi32>, tensor<i32>, tensor<i32>, tensor<5xi32>)
+      -> (tensor<1x4x1x1x2xf32>, tensor<1x1x1x4xf32>)
+  return %out : tensor<1x4x1x1x2xf32>
+}
+func.func @forward(%q: tensor<1x4x1x1x2xf32>, %k: tensor<1x4x1x2xf32>, %p: tensor<4xi32>, %key: tensor<2xi32> {par.place = #par.place<input dropout_key>},
+                   %row: tensor<i32> {par.place = #par.place<input micro_batch>}) -> (tensor<f32> {par.place = #par.place<output loss>}) attributes {par.phase = #par.phase<forward, chunk = 0>} {
+  %out = par.call @layer(%q, %k, %p, %key, %row) : (tensor<1x4x1x1x2xf32>, tensor<1x4x1x2xf32>, tensor<4xi32>, tensor<2xi32>, tensor<i32>) -> tensor<1x4x1x1x2xf32>
+  %loss = par.reduce sum %out dims [0, 1, 2, 3, 4] : tensor<1x4x1x1x2xf32> -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
 // A graph's own evaluation stays the only one.
 // CHECK: func.func @forward(
 // CHECK-NOT: func.func @eval(

@@ -310,6 +310,47 @@ LogicalResult AttentionBackwardOp::interpret(ArrayRef<Tensor> operands, MutableA
 OpClass AttentionOp::getOpClass() { return OpClass::Library; }
 OpClass AttentionBackwardOp::getOpClass() { return OpClass::Library; }
 
+static constexpr StringLiteral kWorkName = "rank.attention";
+StringRef AttentionOp::getWorkName() { return kWorkName; }
+StringRef AttentionBackwardOp::getWorkName() { return kWorkName; }
+
+WorkKind AttentionOp::getWorkKind() { return WorkKind::Attention; }
+WorkKind AttentionBackwardOp::getWorkKind() { return WorkKind::Attention; }
+
+/// q, k and v, which one product makes, and their gradients, of which one product makes its operand's.
+SmallVector<unsigned> AttentionOp::getRowOperands() { return {0, 1, 2}; }
+SmallVector<unsigned> AttentionBackwardOp::getRowOperands() { return {1, 2, 3}; }
+SmallVector<unsigned> AttentionBackwardOp::getRowResults() { return {0, 1, 2}; }
+
+bool AttentionOp::seesLaterRows() { return !getCausal(); }
+bool AttentionBackwardOp::seesLaterRows() { return !getCausal(); }
+
+template <typename Op>
+static void markDiagonal(Op op, function_ref<bool(Value, Value)> areOneSequence) {
+  bool isSquare = getShape(op.getQ())[1] == getShape(op.getK())[1];
+  if (isSquare && areOneSequence(op.getQPositions(), op.getKPositions()))
+    op.setDiagonal(true);
+}
+
+void AttentionOp::noteSequences(function_ref<bool(Value, Value)> areOneSequence) {
+  markDiagonal(*this, areOneSequence);
+}
+void AttentionBackwardOp::noteSequences(function_ref<bool(Value, Value)> areOneSequence) {
+  markDiagonal(*this, areOneSequence);
+}
+
+bool AttentionOp::drops() { return static_cast<bool>(getKey()); }
+
+void AttentionOp::stopDropping() {
+  // One after the other: a range knows the operands as they were when it was asked for.
+  getKeyMutable().clear();
+  getSiteMutable().clear();
+  getRowMutable().clear();
+  getOffsetsMutable().clear();
+  setDropout(APFloat(0.0));
+  removeStridesAttr();
+}
+
 /// Pairs of a row of q and a row of k that see each other, for rows of q spread evenly over those of k (which
 /// holds for the whole sequence and, on average over the ranks, for its shards): of n² pairs a causal mask
 /// keeps half, and a window of w < n drops the (n − w)²/2 that lie further back.
@@ -333,3 +374,5 @@ static double countGemmFlops(Op op) {
 double AttentionOp::getFlops() { return 2.0 * countGemmFlops(*this); }
 /// q·kᵀ again, Pᵀ·dout, dout·vᵀ, dS·k and dSᵀ·q.
 double AttentionBackwardOp::getFlops() { return 5.0 * countGemmFlops(*this); }
+/// What a model's FLOPs count of them: two products for each of the two forward, whoever asks for them.
+double AttentionOp::countGradientPasses(int64_t operands) { return operands > 0 ? 2 : 0; }

@@ -64,6 +64,11 @@ FailureOr<SmallVector<Value>> DropoutOp::localize(Localizer &localizer) {
   return SmallVector<Value>{local.getResult()};
 }
 
+void DropoutOp::stopDropping() {
+  replaceAllUsesWith(getInput());
+  erase();
+}
+
 LogicalResult DropoutOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                        SmallVectorImpl<Value> &operandCotangents) {
   if (cotangents[0] && needed[0])

@@ -59,7 +59,7 @@ KernelKind par::getKernelKind(OpClass opClass) {
   case OpClass::Composite:
     return KernelKind::Composite;
   case OpClass::Library:
-    return KernelKind::Attention;
+    return KernelKind::Library;
   case OpClass::Collective:
     return KernelKind::Collective;
   default:

@@ -216,18 +216,24 @@ LogicalResult GemmOp::verify() {
   return success();
 }
 
-LogicalResult AttentionOp::verify() {
-  if (failed(verifyWork(*this)))
+/// (rank_attention_c1), (rank_attention_c2), and those of other ops of libraries.
+static LogicalResult verifyLibrary(LibraryWorkInterface op) {
+  if (failed(verifyWork(op)))
     return failure();
-  AttentionAttr expected = describeAttention(getBody().front());
+  StringRef name = op->getName().stripDialect();
+  par::LibraryOpInterface content = op.getContent();
+  bool isItsOwn = content && content.getWorkName() == op->getName().getStringRef();
+  Attribute expected = isItsOwn ? op.describe() : Attribute();
   if (!expected)
-    return emitOpError("rank_attention_c1: the region must hold an attention in one type, f32 or bf16, whose "
-                       "rows lie in inputs and outputs");
-  if (getStructure() != expected)
-    return emitOpError("rank_attention_c2: `structure` says ")
-           << getStructure() << ", but the region computes " << expected;
+    return op->emitOpError("rank_") << name << "_c1: the region must hold " << op.getRequirement();
+  if (op.getDescription() != expected)
+    return op->emitOpError("rank_") << name << "_c2: `structure` says " << op.getDescription()
+                                    << ", but the region computes " << expected;
   return success();
 }
+
+LogicalResult AttentionOp::verify() { return verifyLibrary(*this); }
+LogicalResult LibraryOp::verify() { return verifyLibrary(*this); }
 
 LogicalResult CollectiveOp::verify() { return verifyWork(*this); }
 

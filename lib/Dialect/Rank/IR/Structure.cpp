@@ -127,10 +127,10 @@ ArrayAttr rank::describeProducts(Block &body) {
 }
 
 //===----------------------------------------------------------------------===//
-// Attention
+// Rows
 //===----------------------------------------------------------------------===//
 
-static RowsAttr describeRows(const RowView &view, ValueRange tensors) {
+static RowsAttr describeView(const RowView &view, ValueRange tensors) {
   int64_t buffer = getNumber(tensors, view.buffer);
   return buffer < 0 ? RowsAttr() : RowsAttr::get(view.buffer.getContext(), buffer, view.offset, view.stride);
 }
@@ -146,31 +146,13 @@ static RowView viewResult(Value result) {
   return view ? *view : RowView{result, 0, getRowElements(cast<RankedTensorType>(result.getType())), {}};
 }
 
-template <typename Op>
-static AttentionAttr describe(Op op, Block &body, ValueRange gradients) {
-  SmallVector<RowsAttr> rows;
-  for (Value operand : {op.getQ(), op.getK(), op.getV()}) // as the attribute has them
-    rows.push_back(describeRows(viewRows(operand), body.getArguments()));
-  for (Value result : gradients)
-    rows.push_back(describeRows(viewResult(result), getOutputs(body)));
-  SmallVector<Value> tensors{op.getQ(), op.getK(), op.getV(), op.getOut()};
-  llvm::append_range(tensors, gradients);
-  Type type = op.getQ().getType().getElementType();
-  auto hasType = [&](Value tensor) { return getElementTypeOrSelf(tensor.getType()) == type; };
-  if (llvm::is_contained(rows, RowsAttr()) || !llvm::all_of(tensors, hasType) ||
-      !(type.isF32() || type.isBF16()))
-    return {};
-  rows.resize(6);
-  ArrayRef<int64_t> q = op.getQ().getType().getShape(), k = op.getK().getType().getShape();
-  return AttentionAttr::get(op.getContext(), type, q[0], q[1], k[1], q[2], q[3], q[4], rows[0], rows[1],
-                            rows[2], rows[3], rows[4], rows[5]);
-}
-
-AttentionAttr rank::describeAttention(Block &body) {
-  for (Operation &op : body)
-    if (auto forward = dyn_cast<par::AttentionOp>(op))
-      return describe(forward, body, {});
-    else if (auto backward = dyn_cast<AttentionBackwardOp>(op))
-      return describe(backward, body, backward->getResults());
-  return {};
+std::optional<LibraryRows> rank::describeRows(par::LibraryOpInterface op, Block &body) {
+  LibraryRows rows;
+  for (unsigned operand : op.getRowOperands())
+    rows.operands.push_back(describeView(viewRows(op->getOperand(operand)), body.getArguments()));
+  for (unsigned result : op.getRowResults())
+    rows.results.push_back(describeView(viewResult(op->getResult(result)), getOutputs(body)));
+  bool lieInBuffers =
+      !llvm::is_contained(rows.operands, RowsAttr()) && !llvm::is_contained(rows.results, RowsAttr());
+  return lieInBuffers ? std::optional(std::move(rows)) : std::nullopt;
 }

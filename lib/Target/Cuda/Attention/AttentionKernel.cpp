@@ -39,6 +39,7 @@ OpBuilder &AttentionKernel::enter(ArrayRef<Access> accesses, std::string next) {
   auto pointer = LLVM::LLVMPointerType::get(task.builder.getContext());
   SmallVector<Type> types(launch.operands.size(), pointer);
   func::FuncOp entry = createEntry(task.builder, task.getLoc(), task.name, types, launch);
+  entry->setAttr(kKeepsOperationsAttr, task.builder.getUnitAttr());
   for (auto [number, operand] : llvm::enumerate(launch.operands))
     memories[operand.first] = entry.getArgument(number);
   task.builder.setInsertionPointToStart(&entry.front());

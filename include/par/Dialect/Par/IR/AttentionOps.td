@@ -5,7 +5,10 @@
 include "par/Dialect/Par/IR/ParBase.td"
 
 def Par_AttentionOp : Par_GraphOp<"attention", [AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<DifferentiableOpInterface>], ["localize"], [], ["getFlops"]> {
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>, DeclareOpInterfaceMethods<DropoutOpInterface, ["drops"]>,
+    DeclareOpInterfaceMethods<LibraryOpInterface, ["getRowOperands", "getWorkName", "getWorkKind",
+                                                   "countGradientPasses", "seesLaterRows", "noteSequences"]>],
+    ["localize"], [], ["getFlops"]> {
   let summary = "out = dropout(softmax(scale · q·kᵀ + mask)) · v, and the logarithm of the softmax's denominator";
   let description = [{
     ```mlir
@@ -39,8 +42,10 @@ def Par_AttentionOp : Par_GraphOp<"attention", [AttrSizedOperandSegments,
   }];
 }
 
-def Par_AttentionBackwardOp : Par_GraphOp<"attention_backward", [AttrSizedOperandSegments], ["localize"], [],
-    ["getFlops"]> {
+def Par_AttentionBackwardOp : Par_GraphOp<"attention_backward", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<LibraryOpInterface, ["getRowOperands", "getRowResults", "getWorkName", "getWorkKind",
+                                                   "seesLaterRows", "noteSequences"]>],
+    ["localize"], [], ["getFlops"]> {
   let summary = "gradients of q, k and v from the saved out and lse";
   let description = [{
     ```mlir

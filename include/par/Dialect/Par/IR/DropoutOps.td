@@ -4,7 +4,8 @@
 
 include "par/Dialect/Par/IR/ParBase.td"
 
-def Par_DropoutOp : Par_GraphOp<"dropout", [DeclareOpInterfaceMethods<DifferentiableOpInterface>],
+def Par_DropoutOp : Par_GraphOp<"dropout", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+    DeclareOpInterfaceMethods<DropoutOpInterface>],
     ["localize"], ["emitElement"]> {
   let summary = "keeps an element with probability 1 − p and scales it by 1/(1 − p)";
   let description = [{

@@ -26,6 +26,9 @@ struct Access {
   std::optional<int64_t> value; ///< number of the value that is read or written, where the op says it
 };
 
+/// The op of a region that a library computes; null for none.
+LibraryOpInterface findLibraryOp(Block &body);
+
 } // namespace mlir::par::rank
 
 #include "par/Dialect/Rank/IR/RankDialect.h.inc"
@@ -40,6 +43,11 @@ struct Access {
 
 namespace mlir::par::rank {
 
+/// An op of that name, a LibraryWorkInterface, without description, region and scratch.
+LibraryWorkInterface createLibraryWork(OpBuilder &builder, Location loc, StringRef name, ValueRange ins,
+                                       ValueRange outs, DenseI64ArrayAttr reads, DenseI64ArrayAttr writes);
+/// Under what the time of an op is reported; none for collectives and copies.
+std::optional<WorkKind> getWorkKind(Operation *op);
 /// Runs a collective, blocking or started.
 bool isCollective(Operation *op);
 /// Begins a copy between memories.

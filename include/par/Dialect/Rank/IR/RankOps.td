@@ -251,6 +251,16 @@ def Rank_AttentionAttr : AttrDef<Rank_Dialect, "Attention"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Rank_LibraryAttr : AttrDef<Rank_Dialect, "Library"> {
+  let mnemonic = "library";
+  let summary = "where a library's op finds those operands and results that may be rows of joint tensors";
+  let description = [{
+    A `#rank.rows` for each of them, in their order. All else is said by the op in the region.
+  }];
+  let parameters = (ins "::mlir::ArrayAttr":$operands, "::mlir::ArrayAttr":$results);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 /// An op whose meaning is a region on tensors.
 def Rank_WorkOpInterface : OpInterface<"WorkOpInterface"> {
   let cppNamespace = "::mlir::par::rank";
@@ -260,6 +270,7 @@ def Rank_WorkOpInterface : OpInterface<"WorkOpInterface"> {
     InterfaceMethod<"", "::mlir::OperandRange", "getOuts">,
     InterfaceMethod<"Memory that the op may use and that means nothing after it.", "::mlir::OperandRange",
         "getScratch">,
+    InterfaceMethod<"", "::mlir::MutableOperandRange", "getScratchMutable">,
     InterfaceMethod<"", "::mlir::Region &", "getBody">,
     InterfaceMethod<"", "::std::optional<::llvm::ArrayRef<int64_t>>", "getReads">,
     InterfaceMethod<"", "::std::optional<::llvm::ArrayRef<int64_t>>", "getWrites">,
@@ -272,17 +283,19 @@ def Rank_WorkOpInterface : OpInterface<"WorkOpInterface"> {
 /// **Constraints:** (rank_work_c1) as many block arguments as ins and yields as outs; (rank_work_c2) tensor and
 /// buffer have equal bytes; (rank_work_c3) `reads` has a number per input, `writes` one per output; (rank_work_c4)
 /// all buffers lie in one memory, but those of a started transfer.
-class Rank_WorkOp<string mnemonic, dag structure = (ins)> : Rank_AccessOp<mnemonic,
-    [AttrSizedOperandSegments, SingleBlock, IsolatedFromAbove, DeclareOpInterfaceMethods<Rank_WorkOpInterface>]> {
+class Rank_WorkOp<string mnemonic, dag structure = (ins), list<Trait> traits = []> : Rank_AccessOp<mnemonic,
+    [AttrSizedOperandSegments, SingleBlock, IsolatedFromAbove, DeclareOpInterfaceMethods<Rank_WorkOpInterface>]
+    # traits> {
   let arguments = !con((ins Variadic<Rank_BufferType>:$ins, Variadic<Rank_BufferType>:$outs,
       Variadic<Rank_BufferType>:$scratch,
                        OptionalAttr<DenseI64ArrayAttr>:$reads, OptionalAttr<DenseI64ArrayAttr>:$writes,
                        OptionalAttr<I64Attr>:$work, OptionalAttr<I64Attr>:$number), structure);
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 1;
-  let extraClassDefinition = effects # [{
+  code work = effects # [{
     ::llvm::SmallVector<::mlir::par::rank::Access> $cppClass::getAccesses() { return getWorkAccesses(*this); }
   }];
+  let extraClassDefinition = work;
   let assemblyFormat = [{
     `ins` `(` ($ins^ `:` type($ins))? `)` `outs` `(` ($outs^ `:` type($outs))? `)`
     (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
@@ -315,7 +328,47 @@ def Rank_GemmOp : Rank_WorkOp<"gemm", (ins TypedArrayAttrBase<Rank_ProductAttr, 
     `products` has one entry per product; (rank_gemm_c3) each says what the region computes.
   }];
 }
-def Rank_AttentionOp : Rank_WorkOp<"attention", (ins Rank_AttentionAttr:$structure)> {
+
+def Rank_LibraryWorkInterface : OpInterface<"LibraryWorkInterface", [Rank_WorkOpInterface]> {
+  let cppNamespace = "::mlir::par::rank";
+  let description = [{
+    Work that a library, or a function that is written by hand, computes as a whole. The region holds one op of
+    par::LibraryOpInterface, and what tells in the rows of which buffers its operands and results lie.
+  }];
+  let methods = [
+    InterfaceMethod<"Of what code is made; null where nobody has said it yet.", "::mlir::Attribute", "getDescription">,
+    InterfaceMethod<"", "void", "setDescription", (ins "::mlir::Attribute":$description)>,
+    InterfaceMethod<"The description of what the region computes; null where no call does.", "::mlir::Attribute",
+        "describe">,
+    InterfaceMethod<"What the region has to be for that, for people.", "::llvm::StringRef", "getRequirement">,
+    InterfaceMethod<"What is computed; null where the region holds no such op.", "::mlir::par::LibraryOpInterface",
+        "getContent", (ins), "", [{ return findLibraryOp($_op.getBody().front()); }]>,
+  ];
+}
+
+class Rank_LibraryWork<string mnemonic, dag structure> : Rank_WorkOp<mnemonic, structure,
+    [DeclareOpInterfaceMethods<Rank_LibraryWorkInterface>]> {
+  let extraClassDefinition = work # [{
+    ::mlir::Attribute $cppClass::getDescription() { return getStructureAttr(); }
+    void $cppClass::setDescription(::mlir::Attribute description) {
+      setStructureAttr(::llvm::cast<decltype(getStructureAttr())>(description));
+    }
+  }];
+}
+
+def Rank_LibraryOp : Rank_LibraryWork<"library", (ins Rank_LibraryAttr:$structure)> {
+  let summary = "an op that a library computes, in the region";
+  let description = [{
+    ```mlir
+    rank.library ins(%x : …) outs(%y : …) attributes {structure = #rank.library<operands = [#rank.rows<buffer = 0,
+        offset = 4, stride = 12>], results = []>} { … par.slice …, and an op of the class Library … }
+    ```
+    An op whose calls want more than that has an op of its own here, as attention has. **Constraints:**
+    (rank_library_c1) the region holds one op of a library without an op for itself, whose operands are inputs and whose
+    results are outputs, or rows of them where it takes rows; (rank_library_c2) `structure` says where those lie.
+  }];
+}
+def Rank_AttentionOp : Rank_LibraryWork<"attention", (ins Rank_AttentionAttr:$structure)> {
   let summary = "attention by the runtime; the region holds one par.attention or par.attention_backward";
   let description = [{
     **Constraints:** (rank_attention_c1) the region holds an attention in one type, f32 or bf16, whose rows lie

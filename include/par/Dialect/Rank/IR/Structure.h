@@ -10,9 +10,12 @@ namespace mlir::par::rank {
 /// anything else, which a library call would leave out.
 ArrayAttr describeProducts(Block &body);
 
-/// `structure` of a rank.attention with this body; null without a par.attention or par.attention_backward of
-/// one type, f32 or bf16, or where its rows lie in no input or output.
-AttentionAttr describeAttention(Block &body);
+/// Where those operands and results of a library's op lie that may be rows of joint tensors.
+struct LibraryRows {
+  SmallVector<RowsAttr> operands, results;
+};
+/// None where some are rows of no input or output of the body.
+std::optional<LibraryRows> describeRows(par::LibraryOpInterface op, Block &body);
 
 } // namespace mlir::par::rank
 
