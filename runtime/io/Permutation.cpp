@@ -29,4 +29,9 @@ int64_t permuted(int64_t position, int64_t count, uint64_t key) {
   return int64_t(value);
 }
 
+int64_t windowAt(int64_t number, int64_t count, bool shuffle, uint64_t seed) {
+  int64_t pass = number / count, window = number % count;
+  return shuffle ? permuted(window, count, splitmix64((seed ^ fnv1a64("shuffle")) + uint64_t(pass))) : window;
+}
+
 } // namespace par::io

@@ -7,6 +7,13 @@
 
 namespace par::io {
 
+void addDataFile(const std::string &path, DataOptions &data) {
+  static const std::string ending = ".safetensors";
+  bool isRows =
+      path.size() > ending.size() && path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
+  (isRows ? data.rows : data.sources).push_back(path);
+}
+
 Status TokenData::open(const std::string &source, TokenType type, int64_t seq, uint32_t vocab,
                        uint64_t randomSeed) {
   DataOptions one;
@@ -87,9 +94,7 @@ std::string TokenData::typeNames() const {
 }
 
 TokenData::Place TokenData::placeOf(int64_t number) const {
-  int64_t pass = number / windows, window = number % windows;
-  if (options.shuffle)
-    window = permuted(window, windows, splitmix64((seed ^ fnv1a64("shuffle")) + uint64_t(pass)));
+  int64_t window = windowAt(number, windows, options.shuffle, seed);
   auto source = std::upper_bound(sources.begin(), sources.end(), window,
                                  [](int64_t number, const auto &one) { return number < one->end; });
   window -= source == sources.begin() ? 0 : source[-1]->end;

@@ -17,10 +17,17 @@ struct DataOptions {
   std::vector<std::string> sources = {"random"}; ///< files, or "random" alone
   TokenType type = TokenType::automatic;
   bool shuffle = false;
-  bool maskDocuments = false; ///< the first token of a document is no target
-  int64_t documentEnd = -1;   ///< a token after which a document begins, for files that do not say it
-  std::string tokenizer;      ///< the model's, where it is known
+  bool maskDocuments = false;    ///< the first token of a document is no target
+  int64_t documentEnd = -1;      ///< a token after which a document begins, for files that do not say it
+  std::string tokenizer;         ///< the model's, where it is known
+  std::vector<std::string> rows; ///< safetensors files, of inputs with names of a graph's own (RowData.h)
+
+  bool isGiven() const { return !sources.empty() || !rows.empty(); }
+  bool isRandom() const { return !sources.empty() && sources.front() == "random"; }
 };
+
+/// A file that --data names: of rows where its name ends with .safetensors, else of tokens.
+void addDataFile(const std::string &path, DataOptions &data);
 
 /// Window i of a file = tokens i·(seq+1) … of it: its input is the first `seq` of them, its target the last
 /// `seq`. The windows of several files follow each other; no window spans two files. After the last one,
@@ -86,6 +93,10 @@ private:
 
 /// Element `position` of a permutation of 0 … count-1 that depends on the key.
 int64_t permuted(int64_t position, int64_t count, uint64_t key);
+
+/// Which of `count` windows comes as window `number`: passes over all follow each other, each one in an order
+/// of its own with `shuffle`.
+int64_t windowAt(int64_t number, int64_t count, bool shuffle, uint64_t seed);
 
 } // namespace par::io
 #endif
