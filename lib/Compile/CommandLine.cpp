@@ -88,7 +88,7 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
                    "beta1",     "beta2",       "eps",          "weight-decay", "clip-grad-norm",
                    "metrics",   "eval-data",   "eval-every",   "checkpoint",   "checkpoint-every",
                    "keep",      "resume",      "save-params",  "save-grads",   "shuffle",
-                   "transport", "loss-weight"},
+                   "transport", "loss-weight", "input"},
                   "par-run takes it; it may differ from run to run of a package");
   return flags;
 }

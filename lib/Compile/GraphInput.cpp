@@ -26,7 +26,8 @@ public:
     if (!options.overrides.empty())
       return makeError("--set changes a config; " + options.model + " is a graph");
     for (auto step : {&GraphInput::takeMesh, &GraphInput::checkNotDone, &GraphInput::checkDone,
-                      &GraphInput::takeDecisions, &GraphInput::takeType, &GraphInput::takeSizes})
+                      &GraphInput::takeDecisions, &GraphInput::takeType, &GraphInput::takeSizes,
+                      &GraphInput::checkInputs})
       if (Error error = (this->*step)())
         return error;
     return Error::success();
@@ -211,6 +212,11 @@ private:
     plan.seq = seq;
     plan.batch = total;
     return checkBatch(plan, words);
+  }
+
+  Error checkInputs() {
+    Error error = checkOpenInputs(module);
+    return error ? makeError(options.model + ": " + llvm::toString(std::move(error))) : Error::success();
   }
 
   ModuleOp module;

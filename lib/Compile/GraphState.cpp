@@ -32,8 +32,8 @@ bool par::isOverlapped(ModuleOp module) {
 
 GraphRows par::findRows(ModuleOp module) {
   GraphRows rows;
-  auto take = [&](InputKind input, RankedTensorType type) {
-    if (getTime(input) != InputTime::MicroBatch || !type || type.getRank() == 0)
+  auto take = [&](std::optional<InputKind> input, InputTime time, RankedTensorType type) {
+    if (time != InputTime::MicroBatch || !type || type.getRank() == 0)
       return;
     RankedTensorType none;
     RankedTensorType &known = input == InputKind::Tokens    ? rows.tokens
@@ -46,11 +46,11 @@ GraphRows par::findRows(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
     for (unsigned number = 0; number < function.getNumArguments(); ++number)
       // The global type where the module is local already.
-      if (std::optional<InputKind> input = getInput(function, number))
-        take(*input, getGlobalType(function, number));
+      if (PlaceAttr place = getPlace(function, number); place && place.isInput())
+        take(place.getInput(), place.getInputTime(), getGlobalType(function, number));
   module.walk([&](rank::SlotOp slot) {
-    if (std::optional<InputKind> input = slot.getInputKind(); input && slot.getGlobalType())
-      take(*input, dyn_cast<RankedTensorType>(*slot.getGlobalType()));
+    if (slot.getKind() == rank::SlotKind::Input && slot.getGlobalType())
+      take(slot.getInputKind(), slot.getInputTime(), dyn_cast<RankedTensorType>(*slot.getGlobalType()));
   });
   return rows;
 }

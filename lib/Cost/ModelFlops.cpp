@@ -39,7 +39,7 @@ private:
 bool FlopCounter::dependsOnTrained(func::FuncOp function, BlockArgument argument) {
   FlatSymbolRefAttr bind = getVariable(argument);
   if (!bind)
-    return !getInput(function, argument.getArgNumber());
+    return getInputName(function, argument.getArgNumber()).empty();
   auto variable = symbols.lookup<VariableOp>(bind.getAttr());
   return variable && variable.isTrained() && !patterns.match(variable.getModelName());
 }
@@ -78,8 +78,8 @@ double par::countModelFlops(ModuleOp module, double batch, llvm::ArrayRef<std::s
   for (func::FuncOp function : ChunkFunctions(module).getAll(Phase::Forward)) {
     flops += counter.count(function);
     for (BlockArgument argument : function.getArguments())
-      if (std::optional<InputKind> input = getInput(function, argument.getArgNumber());
-          input && getTime(*input) == InputTime::MicroBatch)
+      if (PlaceAttr place = getPlace(function, argument.getArgNumber());
+          place && place.isInput() && place.getInputTime() == InputTime::MicroBatch)
         if (auto type = cast<RankedTensorType>(argument.getType()); type.getRank() > 0)
           rows = static_cast<double>(type.getDimSize(0));
   }

@@ -190,6 +190,8 @@ private:
         break;
       case rank::SlotKind::Input:
         addTensor(slot, slot.getName(), inputs);
+        if (slot.getReader())
+          describeOpenInput(slot, inputs);
         break;
       case rank::SlotKind::Constant:
         constants.push_back(describeConstant(slot));
@@ -313,6 +315,15 @@ private:
                                                    global.getRank())},
                      {"local_shape", toArray(tensor(slot).getShape())},
                      {"offsets", json::Array{offset(slot)}}});
+  }
+
+  /// When the runtime supplies it, and by which of its readers.
+  static void describeOpenInput(rank::SlotOp slot, json::Array &inputs) {
+    for (json::Value &input : inputs)
+      if (input.getAsObject()->getString("name") == slot.getName()) {
+        (*input.getAsObject())["time"] = stringifyInputTime(slot.getInputTime()).str();
+        (*input.getAsObject())["reader"] = slot.getReader()->str();
+      }
   }
 
   void addVariables(rank::SlotOp slot, json::Array &variables) {

@@ -111,8 +111,8 @@ private:
     stream << "function " << function.getSymName() << '\n';
     for (BlockArgument argument : function.getArguments()) {
       stream << "argument";
-      if (std::optional<InputKind> input = getInput(function, argument.getArgNumber()))
-        stream << " \"" << stringifyInputKind(*input) << '"';
+      if (StringRef input = getInputName(function, argument.getArgNumber()); !input.empty())
+        stream << " \"" << input << '"';
       if (FlatSymbolRefAttr variable = getVariable(argument))
         stream << ' ' << variable;
       stream << '\n';

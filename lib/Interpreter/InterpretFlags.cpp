@@ -29,7 +29,10 @@ static void describeTraining(par::Flags &flags, par::InterpretOptions &options) 
       [&](int64_t value) { options.seed = value; }, 0);
   flags.text("weights", "FILE|HF_DIR", "safetensors to begin with (default: initial values)",
              options.weights);
-  flags.text("data", "FILE|random", "tokens (default: random)", options.data);
+  flags.list("data", "FILE|random",
+             "tokens (default: random), or FILE.safetensors with rows of other inputs; may be given again",
+             options.data);
+  flags.list("input", "NAME=VALUE|FILE.safetensors", "what an input is in every step", options.inputs);
   flags.choice("data-dtype", {"uint8", "uint16", "uint32"}, "type of the tokens in FILE", options.dataType);
   flags.number("lr", "X", "learning rate (default: 3e-4)", options.lr);
   flags.choice("lr-schedule", {"constant", "cosine"}, "(default: constant)", options.lrSchedule);

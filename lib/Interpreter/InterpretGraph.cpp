@@ -28,8 +28,8 @@ static int64_t countMicroBatches(ModuleOp module) {
   std::set<uint64_t> microBatches;
   module.walk([&](rank::SlotOp slot) {
     auto schedule = dyn_cast<rank::ScheduleOp>(slot->getParentOp());
-    if (!schedule || schedule.getPurpose() != rank::Purpose::Train || !slot.getInputKind() ||
-        getTime(*slot.getInputKind()) != InputTime::MicroBatch)
+    if (!schedule || schedule.getPurpose() != rank::Purpose::Train ||
+        slot.getKind() != rank::SlotKind::Input || slot.getInputTime() != InputTime::MicroBatch)
       return;
     microBatches.insert(slot.getMicroBatch());
   });
@@ -48,6 +48,8 @@ static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &op
   if (!rows.any)
     return module.emitError("no function has an argument that is supplied for each micro-batch, such as "
                             "#par.place<input tokens>; nothing says how many rows the batch has");
+  if (llvm::Error error = checkOpenInputs(module))
+    return module.emitError(llvm::toString(std::move(error)));
   graph.batch = rows.any.getDimSize(0);
   graph.seq = rows.getSeq();
   graph.vocab = *vocab;
@@ -123,7 +125,8 @@ static LogicalResult transform(ModuleOp module, const InterpretOptions &options)
   return wanted ? driver.run(module, CompilePhase::Partition) : success();
 }
 
-FailureOr<InterpretGraph> mlir::par::buildInterpretGraph(MLIRContext &context, const InterpretOptions &options) {
+FailureOr<InterpretGraph> mlir::par::buildInterpretGraph(MLIRContext &context,
+                                                         const InterpretOptions &options) {
   InterpretGraph graph;
   graph.module = readModel(context, options);
   if (!graph.module || failed(readSizes(graph, options)) ||

@@ -1,6 +1,7 @@
 //===- InterpretModel.cpp - reference evaluation of a model on data -------------------------------------===//
 #include "par/Interpreter/InterpretModel.h"
 #include "InterpretGraph.h"
+#include "par/Interpreter/OpenInputs.h"
 #include "par/Interpreter/ParameterFiles.h"
 #include "par/Interpreter/RankInterpreter.h"
 #include "par/Interpreter/TrainInterpreter.h"
@@ -64,14 +65,32 @@ private:
                          : options.dataType == "uint16" ? io::TokenType::uint16
                          : options.dataType == "uint32" ? io::TokenType::uint32
                                                         : io::TokenType::automatic;
-    if (!graph.seq)
-      return io::Status();
-    // Where no op looks anything up, any id is one.
-    auto vocab = static_cast<uint32_t>(graph.vocab ? graph.vocab : std::numeric_limits<int32_t>::max());
-    PAR_TRY(data.open(options.data, type, graph.seq, vocab, options.seed));
+    io::DataOptions files{{}, type};
+    for (const std::string &file : options.data)
+      io::addDataFile(file, files);
+    if (options.data.empty())
+      files.sources = {"random"};
+    PAR_TRY(openTokens(files));
+    open.emplace(*graph.module);
+    PAR_TRY(open->open(files, options.inputs, options.seed));
+    PAR_TRY(open->checkWindows(data.windowCount()));
     int64_t windows = options.steps * graph.batch * options.plan.microBatches;
     PAR_TRY(data.checkVocabulary(windows));
     return graph.hasTargets ? data.checkTargets(0, windows) : io::Status();
+  }
+
+  io::Status openTokens(const io::DataOptions &files) {
+    if (!graph.seq)
+      return options.data.empty() || files.sources.empty()
+                 ? io::Status()
+                 : io::Status::error("--data " + files.sources.front() +
+                                     ": the graph reads no tokens; leave it out");
+    if (files.sources.empty())
+      return io::Status::error("--data " + files.rows.front() +
+                               ": the graph reads tokens, too; give a file of tokens, or random, beside it");
+    // Where no op looks anything up, any id is one.
+    auto vocab = static_cast<uint32_t>(graph.vocab ? graph.vocab : std::numeric_limits<int32_t>::max());
+    return data.open(files, graph.seq, vocab, options.seed);
   }
 
   LogicalResult setParameters() {
@@ -110,6 +129,7 @@ private:
     step.lossWeights = options.lossWeights;
     if (graph.seq)
       addTokens(step);
+    open->fill(step, (number - 1) * step.rows, graph.batch, step.microBatches);
     uint64_t key = io::dropoutKey(options.seed, number);
     step.dropoutKey = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
     step.lr = getLearningRate(number);
@@ -146,16 +166,30 @@ private:
     return check(saveVariables(*graph.module, values, options.output));
   }
 
+  /// What one micro-batch of a step reads, as a step of its own.
+  static TrainStep takeMicroBatch(const TrainStep &step, int64_t microBatch) {
+    TrainStep one = step;
+    one.microBatches = 1;
+    auto take = [&](std::vector<Tensor> &values) {
+      if (values.size() > 1)
+        values = {values[microBatch]};
+    };
+    take(one.tokens), take(one.targets);
+    for (auto &[name, values] : one.openInputs)
+      take(values);
+    return one;
+  }
+
   LogicalResult runLogits() {
     TrainStep step = makeStep(1);
     Tensor all;
-    for (const Tensor &tokens : step.tokens) {
-      FailureOr<Tensor> logits = train->logits(tokens);
+    for (int64_t microBatch = 0; microBatch < step.microBatches; ++microBatch) {
+      FailureOr<Tensor> logits = train->logits(takeMicroBatch(step, microBatch));
       if (failed(logits))
         return failure();
       all.values.insert(all.values.end(), logits->values.begin(), logits->values.end());
       SmallVector<int64_t> shape(logits->shape());
-      shape[0] *= static_cast<int64_t>(step.tokens.size());
+      shape[0] *= step.microBatches;
       all.type = logits->type.clone(shape);
     }
     return options.output.empty() ? success() : check(saveTensor("logits", all, options.output));
@@ -198,6 +232,7 @@ private:
   InterpretGraph graph;
   std::unique_ptr<StepInterpreter> train;
   io::TokenData data;
+  std::optional<OpenInputs> open;
 };
 
 } // namespace

@@ -59,8 +59,10 @@ static LogicalResult checkActing(MLIRContext &context, const InterpretOptions &o
   if (options.lrSchedule == "constant" && failed(refuse(context, options, {"decay-steps", "min-lr"},
                                                         "is the cosine's, but --lr-schedule is constant")))
     return failure();
-  if (options.data == "random" && failed(refuse(context, options, {"data-dtype"},
-                                                "is the type of tokens in a file, but --data is random")))
+  bool isRandom = llvm::all_of(
+      options.data, [](StringRef file) { return file == "random" || file.ends_with(".safetensors"); });
+  if (isRandom && failed(refuse(context, options, {"data-dtype"},
+                                "is the type of tokens in a file, but --data is random")))
     return failure();
   return success();
 }

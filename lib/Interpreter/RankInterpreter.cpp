@@ -215,14 +215,18 @@ LogicalResult RankInterpreter::fillSlot(rank::SlotOp slot, const TrainStep &step
   }
   case rank::SlotKind::Input: {
     auto global = cast<RankedTensorType>(*slot.getGlobalType());
-    InputKind input = *slot.getInputKind();
-    FailureOr<Tensor> value = makeInput(
-        {input, slot.getName().str(), dyn_cast_or_null<FloatAttr>(slot.getValueAttr())}, global, step,
-        std::max<int64_t>(slot.getMicroBatch(), 0), EmptyAccumulators(), [&] { return slot.emitOpError(); });
+    int64_t microBatch = std::max<int64_t>(slot.getMicroBatch(), 0);
+    auto error = [&] { return slot.emitOpError(); };
+    FailureOr<Tensor> value = slot.getReader()
+                                  ? makeOpenInput(slot.getName(), global, step, microBatch, error)
+                                  : makeInput({*slot.getInputKind(), slot.getName().str(),
+                                               dyn_cast_or_null<FloatAttr>(slot.getValueAttr())},
+                                              global, step, microBatch, EmptyAccumulators(), error);
     if (failed(value))
       return failure();
     ShardingAttr sharding = getSlotSharding(slot, mesh);
-    Tensors shards = shard(*value, sharding, cast<RankedTensorType>(*slot.getTensor()), getInputFill(input));
+    Tensors shards =
+        shard(*value, sharding, cast<RankedTensorType>(*slot.getTensor()), getInputFill(slot.getName()));
     shards.resize(getNumRanks(), shards.front());
     writeAll(offset, shards);
     return success();
@@ -327,9 +331,7 @@ FailureOr<TrainResult> RankInterpreter::step(const TrainStep &step) {
   return makeResult(losses, *value);
 }
 
-FailureOr<Tensor> RankInterpreter::logits(const Tensor &tokens) {
-  TrainStep step;
-  step.tokens = {tokens};
+FailureOr<Tensor> RankInterpreter::logits(const TrainStep &step) {
   SmallVector<rank::ScheduleOp> schedules;
   for (auto schedule : module.getOps<rank::ScheduleOp>())
     if (schedule.getPurpose() == rank::Purpose::Logits)

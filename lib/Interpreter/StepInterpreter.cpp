@@ -112,6 +112,21 @@ TrainResult StepInterpreter::makeResult(const std::map<std::string, double> &los
   return result;
 }
 
+FailureOr<Tensor> par::makeOpenInput(StringRef name, RankedTensorType type, const TrainStep &step,
+                                     int64_t microBatch, llvm::function_ref<InFlightDiagnostic()> error) {
+  auto found = step.openInputs.find(name.str());
+  if (found == step.openInputs.end())
+    return error() << "needs the input \"" << name << "\" of type " << type << ", which was not given";
+  const std::vector<Tensor> &values = found->second;
+  if (values.size() != 1 && microBatch >= static_cast<int64_t>(values.size()))
+    return error() << "needs the input \"" << name << "\" of micro-batch " << microBatch
+                   << ", which was not given";
+  const Tensor &value = values[values.size() == 1 ? 0 : microBatch];
+  if (value.type != type)
+    return error() << "takes the input \"" << name << "\" of type " << type << ", given is " << value.type;
+  return value;
+}
+
 //===----------------------------------------------------------------------===//
 // Shards
 //===----------------------------------------------------------------------===//

@@ -297,12 +297,10 @@ LogicalResult TrainInterpreter::runAction(const Action &action, const TrainStep 
   return success();
 }
 
-FailureOr<Tensor> TrainInterpreter::logits(const Tensor &tokens) {
+FailureOr<Tensor> TrainInterpreter::logits(const TrainStep &step) {
   SmallVector<func::FuncOp> chunks = functions.getAll(Phase::Logits);
   if (chunks.empty())
     return module.emitError("cannot interpret: the module has no function of phase logits");
-  TrainStep step;
-  step.tokens = {tokens};
   outputs.clear(), boundaries.clear();
   for (func::FuncOp chunk : chunks)
     if (failed(runFunction(chunk, step, 0)))
@@ -369,13 +367,15 @@ FailureOr<Tensors> TrainInterpreter::supply(const Place &place, const TrainStep 
     boundaries.erase(found);
     return values;
   }
-  InputKind input = *source.getInput();
+  auto error = [&] { return place.error(); };
+  RankedTensorType type = place.getGlobalType();
   FailureOr<Tensor> global =
-      makeInput({input, source.getRuntimeName(), source.getWeight()}, place.getGlobalType(), step, microBatch,
-                empty, [&] { return place.error(); });
+      source.getOpenInput() ? makeOpenInput(source.getRuntimeName(), type, step, microBatch, error)
+                            : makeInput({*source.getInput(), source.getRuntimeName(), source.getWeight()},
+                                        type, step, microBatch, empty, error);
   if (failed(global))
     return failure();
-  return shard(*global, place.getSharding(), place.type, getInputFill(input));
+  return shard(*global, place.getSharding(), place.type, getInputFill(source.getInputName()));
 }
 
 LogicalResult TrainInterpreter::take(const Place &place, Tensors values, int64_t microBatch) {

@@ -220,7 +220,7 @@ Error Flags::parseFlag(ArrayRef<const char *> arguments, size_t &at) {
 }
 
 Error Flags::setValue(const Flag &flag, StringRef value) {
-  values[flag.name] = value.str();
+  values.emplace(flag.name, value.str());
   return flag.set(value);
 }
 

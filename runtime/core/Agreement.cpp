@@ -2,6 +2,7 @@
 
 #include "core/AttentionChoice.h"
 #include "core/Bf16Choice.h"
+#include "core/DataFiles.h"
 #include "core/LearningRate.h"
 
 #include <cstdio>
@@ -35,7 +36,7 @@ static std::string weights(const Options &options, const Loaded &loaded) {
 }
 
 static std::string evaluationData(const Options &, const Loaded &loaded) {
-  return !loaded.evaluate.empty() ? loaded.evalData.summary() : "none";
+  return !loaded.evaluate.empty() ? summaryOf(loaded.evalData, loaded.evalRows) : "none";
 }
 
 static std::string lossWeights(const Options &options, const Loaded &) {
@@ -67,9 +68,9 @@ const std::vector<RankOption> &rankOptions() {
        }},
       {"--document-end", [](const Options &o, const Loaded &) { return orNone(o.data.documentEnd, 0); }},
       {"--data-dtype", [](const Options &o, const Loaded &) { return typeName(o.data.type); }},
-      {"--data",
-       [](const Options &, const Loaded &l) { return l.manifest.sequence ? l.data.summary() : "none"; },
-       sameData},
+      {"--data", [](const Options &, const Loaded &l) { return summaryOf(l.data, l.rows); }, sameData},
+      {"--input", [](const Options &, const Loaded &l) { return l.values.summary(); },
+       "give every process the same values"},
       {"--weights", weights, "let every process read the same weights"},
       {"--resume", resumePoint, sameFolder},
       {"--lr", [](const Options &o, const Loaded &) { return text(o.hyper.lr); }},

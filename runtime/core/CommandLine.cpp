@@ -10,24 +10,26 @@ namespace par::rt {
 using flags::Flags;
 
 /// Commas separate files, unless a file has that very name.
-static std::string addSources(const std::string &text, std::vector<std::string> &sources) {
+static std::string addSources(const std::string &text, io::DataOptions &data) {
   if (io::isFile(text)) {
-    sources.push_back(text);
+    io::addDataFile(text, data);
     return "";
   }
   std::stringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
     if (part.empty())
       return flags::isNot(text, "files with one comma between two of them");
-    sources.push_back(part);
+    io::addDataFile(part, data);
   }
   return "";
 }
 
 std::string describeData(const io::DataOptions &data) {
-  std::string text = data.sources.front();
-  if (data.sources.size() > 1)
-    text += " and " + std::to_string(data.sources.size() - 1) + " more";
+  std::vector<std::string> files = data.sources;
+  files.insert(files.end(), data.rows.begin(), data.rows.end());
+  std::string text = files.front();
+  if (files.size() > 1)
+    text += " and " + std::to_string(files.size() - 1) + " more";
   return text + (data.shuffle ? ", shuffled" : "") + (data.maskDocuments ? ", documents masked" : "");
 }
 
@@ -42,12 +44,22 @@ static void addData(Flags &flags, RunOptions &options) {
               "tokens: FILE.bin (llm.c's header, Megatron's with FILE.idx beside it, else headerless uint16, "
               "or uint32 when the vocabulary exceeds 65536), any other FILE as bytes where the vocabulary "
               "has at most "
-              "256 tokens or --data-dtype uint8 says so, or \"random\" (default); "
+              "256 tokens or --data-dtype uint8 says so, or \"random\" (default); rows of other inputs: "
+              "FILE.safetensors; "
               "several: again, or with commas",
               [&options, isFirst = true](const std::string &text) mutable {
                 if (std::exchange(isFirst, false))
                   options.data.sources.clear(); // what is read where nothing is given
-                return addSources(text, options.data.sources);
+                return addSources(text, options.data);
+              })
+      .repeated()
+      .takes(config::Takes::text);
+  flags
+      .custom("--input", "NAME=VALUE|FILE.safetensors",
+              "what an input is in every step: a number, or FILE's tensor of that name; several: again",
+              [&options](const std::string &text) {
+                options.inputs.push_back(text);
+                return std::string();
               })
       .repeated()
       .takes(config::Takes::text);
@@ -120,7 +132,7 @@ static void addEvaluation(Flags &flags, RunOptions &options) {
       .custom("--eval-data", "FILE[,FILE...]",
               "tokens to evaluate: the mean loss without dropout over all windows of the file, each once "
               "(formats, --data-dtype and --documents as for --data); several: again, or with commas",
-              [&options](const std::string &text) { return addSources(text, options.evalData.sources); })
+              [&options](const std::string &text) { return addSources(text, options.evalData); })
       .repeated()
       .takes(config::Takes::text);
   flags.integer("--eval-every", "N",

@@ -9,7 +9,9 @@
 
 namespace par::rt {
 
-inline int64_t bytesOf(ElementType type) { return type == ElementType::bf16 ? 2 : 4; }
+inline int64_t bytesOf(ElementType type) {
+  return type == ElementType::i1 ? 1 : type == ElementType::bf16 ? 2 : type == ElementType::i64 ? 8 : 4;
+}
 
 /// How the transport moves elements of a type.
 inline comm::Type transportType(ElementType type) {

@@ -2,8 +2,8 @@
 #ifndef PAR_CORE_EVALUATION_H
 #define PAR_CORE_EVALUATION_H
 
-#include "core/Batch.h"
-#include "core/Options.h"
+#include "core/InputReaders.h"
+#include "core/Loading.h"
 #include "core/RankProgram.h"
 #include "core/Reports.h"
 
@@ -14,13 +14,12 @@ namespace par::rt {
 
 /// What --eval-data names. Throws Error: no schedule `eval` in the package, data that does not end, does
 /// not fit the model, or has no target.
-void openEvaluation(const RunOptions &options, const Manifest &manifest, io::TokenData &data);
+void openEvaluation(const RunOptions &options, Loaded &loaded);
 
 /// Evaluation on one rank.
 class Evaluator {
 public:
-  Evaluator(const Manifest &manifest, const io::TokenData &data, Schedule schedule, int rank)
-      : manifest(manifest), data(data), schedule(schedule), batch(manifest, rank) {}
+  Evaluator(const Loaded &loaded, const InputSources &sources, Schedule schedule, int rank);
 
   /// All ranks together; every window of the data counts once. Nothing when `stopped` says so before a batch,
   /// which it does on all ranks alike; `agreed` makes the sum of ranks that have losses that of all. Throws
@@ -32,8 +31,11 @@ public:
 private:
   const Manifest &manifest;
   const io::TokenData &data;
+  const io::RowData &evalRows;
   Schedule schedule;
   BatchWriter batch;
+  RowsReader rows;
+  ValueReader values;
 };
 
 } // namespace par::rt

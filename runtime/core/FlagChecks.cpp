@@ -15,6 +15,8 @@ static std::string findIdleWithoutSteps(const RunOptions &options, const Flags &
         "--beta2", "--eps", "--weight-decay", "--clip-grad-norm", "--loss-weight", "--data", "--shuffle"})
     if (flags.isOnCommandLine(flag))
       return std::string(flag) + " is of steps that train";
+  if (flags.isOnCommandLine("--input") && !options.evalData.isGiven())
+    return "--input is of steps that train and of evaluations";
   if (!options.saveGrads.empty())
     return "--save-grads needs a step";
   if (options.profile)
@@ -25,7 +27,7 @@ static std::string findIdleWithoutSteps(const RunOptions &options, const Flags &
     return "--eval-every counts steps";
   if (options.logEvery)
     return "--log-every counts steps";
-  if (!options.metrics.empty() && options.evalData.sources.empty())
+  if (!options.metrics.empty() && !options.evalData.isGiven())
     return "--metrics has a line per step";
   if (!options.checkpoint.empty() && options.resume.empty())
     return "--checkpoint keeps what steps have made (--save-params writes initial values)";
@@ -38,13 +40,13 @@ std::string findIdle(const RunOptions &options, const Flags &flags) {
   if (std::string idle = findIdleWithoutSteps(options, flags);
       options.steps == 0 && options.epochs == 0 && !idle.empty())
     return idle + ", but --steps is 0";
-  if (options.evalEvery && options.evalData.sources.empty())
+  if (options.evalEvery && !options.evalData.isGiven())
     return "--eval-every needs --eval-data FILE";
-  if (options.keepBest && options.evalData.sources.empty())
+  if (options.keepBest && !options.evalData.isGiven())
     return "--keep-best needs --eval-data FILE, whose loss says what is best";
   if (options.data.documentEnd >= 0 && !options.data.maskDocuments)
     return "--document-end serves --documents mask only; give both or none";
-  bool onlyRandom = options.data.sources.front() == "random" && options.evalData.sources.empty();
+  bool onlyRandom = options.data.isRandom() && options.evalData.sources.empty();
   if (onlyRandom && options.data.type != io::TokenType::automatic)
     return "--data-dtype says how files are read, but --data is random; leave it out";
   if (options.checkpoint.empty())
@@ -60,7 +62,7 @@ static std::string findComputing(const RunOptions &options) {
        {std::pair("--save-params", !options.saveParams.empty()),
         std::pair("--save-grads", !options.saveGrads.empty()),
         std::pair("--checkpoint", !options.checkpoint.empty()),
-        std::pair("--eval-data", !options.evalData.sources.empty()), std::pair("--profile", options.profile)})
+        std::pair("--eval-data", options.evalData.isGiven()), std::pair("--profile", options.profile)})
     if (isGiven)
       return std::string("--emulate-kernels computes nothing, so there is nothing for ") + flag +
              "; leave one of them out";
@@ -74,9 +76,9 @@ std::string findConflict(const RunOptions &options, const Flags &flags) {
   if (std::string problem = scheduleProblem(hyper, options.steps, "--steps " + std::to_string(options.steps));
       !problem.empty())
     return problem;
-  if (!options.evalData.sources.empty() && options.evalData.sources.front() == "random")
+  if (options.evalData.isRandom())
     return "--eval-data random: random data has no end; give a file";
-  if (options.epochs && options.data.sources.front() == "random")
+  if (options.epochs && options.data.isRandom() && options.data.rows.empty())
     return "--epochs: random data has no end; give --data FILE, or --steps";
   if (std::string computing = findComputing(options); options.kernels.areEmulated() && !computing.empty())
     return computing;

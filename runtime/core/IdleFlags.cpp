@@ -1,6 +1,7 @@
 #include "core/IdleFlags.h"
 
 #include "core/Error.h"
+#include "core/InputReaders.h"
 #include "core/MetricsLines.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ void refuseIdleFlags(const RunOptions &options, const Manifest &manifest) {
   check(io::checkLossWeights(options.lossWeights, manifest.lossWeights(), manifest.path));
   for (const char *flag :
        {"--data", "--shuffle", "--documents", "--document-end", "--data-dtype", "--eval-data"})
-    if (!manifest.sequence && isGiven(options, flag))
+    if (!manifest.sequence && inputsOf(manifest, readers::Rows).empty() && isGiven(options, flag))
       throw Error(std::string(flag) + ": the program of " + manifest.path +
                   " reads no tokens; leave the flag out");
   if (metricsFormatOf(options.metrics) == MetricsFormat::csv &&

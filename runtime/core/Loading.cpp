@@ -2,6 +2,7 @@
 
 #include "core/Bf16Choice.h"
 #include "core/Console.h"
+#include "core/DataFiles.h"
 #include "core/Delays.h"
 #include "core/Devices.h"
 #include "core/EmulatedKernels.h"
@@ -80,7 +81,8 @@ static std::string describeEnd(const RunOptions &options, int64_t step) {
 static void settleSteps(RunOptions &options, const Loaded &loaded) {
   const Start &start = loaded.start;
   if (options.epochs) {
-    double all = options.epochs * double(loaded.data.windowCount()) * (1 - 1e-12); // 0.1 has no binary digits
+    double all = options.epochs * double(passLength(loaded.data, loaded.rows)) *
+                 (1 - 1e-12); // 0.1 has no binary digits
     double windows = std::ceil(all) - double(start.windows);
     double steps = std::ceil(windows / double(loaded.manifest.batch));
     if (steps > 1e15)
@@ -122,15 +124,14 @@ void load(RunOptions &options, Loaded &loaded, bool writes) {
     check(io::checkWritable(options.trace));
   openStart(options, loaded, writes);
   options.data.tokenizer = options.evalData.tokenizer = findTokenizer(options);
-  if (manifest.sequence)
-    check(loaded.data.open(options.data, manifest.sequence, manifest.vocabulary, options.seed));
+  openTrainingData(options, loaded);
   settleSteps(options, loaded);
   if (manifest.sequence)
     checkWindows(options, loaded);
   loaded.schedule = loadSchedules(options.package, manifest, "train");
-  if (options.evalData.sources.empty())
+  if (!options.evalData.isGiven())
     return;
-  openEvaluation(options, manifest, loaded.evalData);
+  openEvaluation(options, loaded);
   loaded.evaluate = loadSchedules(options.package, manifest, "eval");
 }
 
@@ -190,15 +191,18 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
     text += "bf16 units: " + units +
             (options.bf16Units ? "" : ", " + reasonFor(cpu::usedBf16Units(), cpu::supportedBf16Units())) +
             "\n";
-  text += (manifest.sequence ? "data " + describe(options.data, loaded.data) + ", " : "") + values + "\n";
+  text +=
+      (manifest.sequence || !options.data.rows.empty() ? "data " + describe(options.data, loaded.data) + ", "
+                                                       : "") +
+      values + "\n";
   if (options.epochs)
-    text += "epochs of " + std::to_string(loaded.data.windowCount()) + " windows: the last step is " +
-            std::to_string(options.steps) + "\n";
+    text += "epochs of " + std::to_string(passLength(loaded.data, loaded.rows)) +
+            " windows: the last step is " + std::to_string(options.steps) + "\n";
   if (options.kernels.areEmulated())
     text += "kernels emulated: nothing is computed\n";
   if (!loaded.evaluate.empty())
     text += "evaluation " + describe(options.evalData, loaded.evalData) + ", " +
-            std::to_string(loaded.evalData.windowCount()) + " windows\n";
+            std::to_string(passLength(loaded.evalData, loaded.evalRows)) + " windows\n";
   for (const std::string &note : noteIdleFlags(options, manifest))
     text += "note: " + note + "\n";
   if (std::string jump = jumpOf(options, loaded); !jump.empty())

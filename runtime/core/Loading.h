@@ -7,6 +7,7 @@
 #include "core/Manifest.h"
 #include "core/Options.h"
 #include "core/Package.h"
+#include "par/io/RowData.h"
 #include "par/io/Weights.h"
 
 namespace par::rt {
@@ -17,11 +18,14 @@ struct Loaded {
   std::unique_ptr<FolderLock>
       lock; ///< of --checkpoint; null without it, and where another process has rank 0
   io::TokenData data;
+  io::RowData rows;                             ///< open when inputs are read in rows
+  io::StepValues values;                        ///< of --input
   io::Weights weights;                          ///< open when the run begins with them
   std::unique_ptr<io::CheckpointReader> resume; ///< null: the run begins with step 1
   Start start;
   std::vector<Schedule> schedule; ///< a training step, by program
   io::TokenData evalData;         ///< open when the options name some
+  io::RowData evalRows;
   std::vector<Schedule> evaluate; ///< by program; empty: nothing is evaluated
 };
 

@@ -37,14 +37,16 @@ static Sharding parseSharding(const std::vector<Axis> &axes, const Node &node) {
   return sharding;
 }
 
-static ElementType parseType(const Node &node) {
+static constexpr const char *elementNames[] = {"f32", "i32", "bf16", "i64", "i1"};
+
+const char *nameOf(ElementType type) { return elementNames[int(type)]; }
+
+static ElementType parseType(const Node &node, bool isOpenInput = false) {
   std::string text = node.text();
-  if (text == "f32")
-    return ElementType::f32;
-  if (text == "i32")
-    return ElementType::i32;
-  if (text == "bf16")
-    return ElementType::bf16;
+  for (ElementType type :
+       {ElementType::f32, ElementType::i32, ElementType::bf16, ElementType::i64, ElementType::i1})
+    if (text == nameOf(type) && (isOpenInput || type <= ElementType::bf16))
+      return type;
   node.fail("is \"" + text + "\", but this runtime knows f32, bf16 and i32 here");
 }
 
@@ -60,7 +62,12 @@ static Role parseRole(const Node &node) {
 static ProgramTensor parseTensor(const std::vector<Axis> &axes, const Node &node) {
   ProgramTensor tensor;
   tensor.name = node["name"].text();
-  tensor.type = parseType(node["dtype"]);
+  if (node.has("reader")) {
+    tensor.reader = node["reader"].text(), tensor.time = node["time"].text();
+    if (tensor.time != "step" && tensor.time != "micro_batch")
+      node["time"].fail("is \"" + tensor.time + "\", expected step or micro_batch");
+  }
+  tensor.type = parseType(node["dtype"], !tensor.reader.empty());
   tensor.shape = node["shape"].integers();
   tensor.sharding = parseSharding(axes, node["sharding"]);
   tensor.local = node["local_shape"].integers();

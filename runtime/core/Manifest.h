@@ -32,7 +32,10 @@ struct AxisView {
 /// Axis numbers per dimension, major first.
 using Sharding = std::vector<std::vector<int>>;
 
-enum class ElementType { f32, i32, bf16 };
+/// The last two are of inputs with names of a graph's own alone.
+enum class ElementType { f32, i32, bf16, i64, i1 };
+/// As the manifest spells it.
+const char *nameOf(ElementType type);
 
 /// An input or output.
 struct ProgramTensor {
@@ -41,6 +44,7 @@ struct ProgramTensor {
   Shape shape, local;
   Sharding sharding;
   std::vector<int64_t> offsets; ///< one, or one per micro-batch
+  std::string time, reader;     ///< of an input with a name of the graph's own; else empty
 };
 using Input = ProgramTensor;
 using Output = ProgramTensor;

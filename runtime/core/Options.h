@@ -41,10 +41,11 @@ struct RunOptions {
   int64_t steps = 0;
   double epochs = 0; ///< passes over the data; 0 = `steps` are given, else `load` finds how many those are
   io::DataOptions data;
-  io::DataOptions evalData{{}, io::TokenType::automatic, false, false, -1,
-                           {}}; ///< no sources: nothing is evaluated
-  int64_t evalEvery = 0;        ///< steps; 0 = only after the last one
-  int64_t logEvery = 0;         ///< steps between lines of progress; 0 = by time
+  io::DataOptions evalData{{}, io::TokenType::automatic, false, false, -1, {},
+                           {}};    ///< no files: nothing is evaluated
+  int64_t evalEvery = 0;           ///< steps; 0 = only after the last one
+  int64_t logEvery = 0;            ///< steps between lines of progress; 0 = by time
+  std::vector<std::string> inputs; ///< of --input: NAME=VALUE, NAME=FILE
   std::string weights, metrics, trace, saveParams, saveGrads;
   uint64_t seed = 0;
   bool seedGiven = false;

@@ -51,6 +51,13 @@ static std::vector<Path> inputsOf(const RunOptions &options, const Manifest &man
       addTokens("--data", source, list);
   for (const std::string &source : options.evalData.sources)
     addTokens("--eval-data", source, list);
+  for (const std::string &file : options.data.rows)
+    list.push_back(pathOf("--data", file));
+  for (const std::string &file : options.evalData.rows)
+    list.push_back(pathOf("--eval-data", file));
+  for (const std::string &input : options.inputs)
+    if (std::string value = input.substr(input.find('=') + 1); io::isFile(value))
+      list.push_back(pathOf("--input", value));
   if (!options.weights.empty())
     list.push_back(pathOf("--weights", options.weights));
   return list;

@@ -63,7 +63,7 @@ static comm::Collective gatherOfPeaks() {
 Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
     : shared(shared), manifest(shared.manifest), transport(transport), number(number),
       program(manifest, shared.board, shared.failure, shared.fault, transport, number),
-      inputs(manifest, shared.options, shared.data, shared.start, number),
+      inputs(manifest, inputSources(), number),
       printer(shared.start.step, shared.options.steps, shared.options.logEvery),
       outputs(reportedOutputs(manifest)), tells(toldOutputs(manifest, number)),
       tellsEvaluation(isFirstWith(manifest, "eval_loss", number)),
@@ -71,7 +71,7 @@ Rank::Rank(const Shared &shared, comm::Transport &transport, int number)
       gather(gatherOfPeaks()), peaks(2 * size_t(number == 0 ? manifest.worldSize : 0)) {
   agreed.reserve(agreedBefore + outputs.size());
   if (!shared.loaded.evaluate.empty())
-    evaluator = std::make_unique<Evaluator>(manifest, shared.loaded.evalData,
+    evaluator = std::make_unique<Evaluator>(shared.loaded, inputSources(),
                                             shared.loaded.evaluate[manifest.programNumberOf(number)], number);
 }
 
@@ -373,7 +373,7 @@ void Rank::write(StepReport &report, bool isLast) {
     report.sentBytes = program.traffic();
     if (report.step == shared.start.step + 1) {
       report.pids = shared.pids;
-      report.dataHash = hashOfStep(manifest, shared.data, shared.start, report.step);
+      report.dataHash = hashOfStep(manifest, inputSources(), report.step);
     }
     for (size_t i = 0; isLast && i < peaks.size(); i += 2) {
       report.peaks.push_back(peaks[i]);

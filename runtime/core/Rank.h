@@ -64,6 +64,9 @@ private:
   Ending runSteps();
   void writeTrace();
   Ending finishStep(int64_t step, double begin);
+  InputSources inputSources() const {
+    return {shared.options, shared.data, shared.loaded.rows, shared.loaded.values, shared.start};
+  }
   /// What all ranks found out together about a step.
   struct Agreed {
     Ending ending;

@@ -5,6 +5,7 @@
 #include "core/Checkpoint.h"
 #include "core/Devices.h"
 #include "core/Error.h"
+#include "core/InputReaders.h"
 #include "core/Launch.h"
 #include "core/Loading.h"
 #include "core/ParameterFiles.h"
@@ -209,6 +210,10 @@ static void checkPackage(const rt::Manifest &manifest) {
   if (!manifest.causal)
     throw Error(manifest.path + ": the model is not causal, so what follows a text does not depend on the "
                                 "text alone; give a causal model");
+  for (const char *reader : {rt::readers::Rows, rt::readers::Value})
+    if (std::vector<io::OpenInput> inputs = rt::openInputsOf(manifest, reader); !inputs.empty())
+      throw Error(manifest.path + ": the program reads " + io::toString(inputs) +
+                  ", which come with data and not with a text; give a package that reads tokens alone");
   const rt::Output &output = *manifest.programs[manifest.programWith("logits")].findOutput("logits");
   if (output.type != rt::ElementType::f32 || output.shape.size() != 3 ||
       output.shape[1] != manifest.sequence || output.shape[2] != int64_t(manifest.vocabulary))

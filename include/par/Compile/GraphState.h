@@ -36,6 +36,10 @@ GraphRows findRows(ModuleOp module);
 /// lookups and picks read memory by number.
 llvm::Expected<int64_t> getVocab(ModuleOp module, const GraphRows &rows);
 
+/// What no op of its own can check: inputs that are read in rows have those of one batch, and nothing is
+/// looked up by numbers of an open input that only the runtime's own inputs are checked for.
+llvm::Error checkOpenInputs(ModuleOp module);
+
 /// Checks that a graph can be planned from its beginning and goes with the flags that were `given`, and
 /// completes `plan` by its sizes and types: its batch is that of the graph, for each micro-batch.
 llvm::Error takeWholeGraph(ModuleOp module, const std::string &model,

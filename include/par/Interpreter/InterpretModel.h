@@ -25,7 +25,9 @@ struct InterpretOptions {
   Plan plan;                          ///< what of it changes numbers; the rest has its defaults
   std::optional<int64_t> ranks;       ///< without a mesh: data-parallel ranks
   int64_t steps = 1, seed = 0;
-  std::string weights, data = "random", dataType = "auto";
+  std::string weights, dataType = "auto";
+  std::vector<std::string> data;   ///< files of tokens or rows; none: random
+  std::vector<std::string> inputs; ///< NAME=VALUE, NAME=FILE
   std::string lrSchedule = "constant";
   int64_t warmupSteps = 0, decaySteps = 0; ///< 0 = steps
   double lr = 3e-4, minLr = 0.0, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weightDecay = 0.1, clip = 1.0;

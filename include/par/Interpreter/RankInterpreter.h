@@ -50,7 +50,7 @@ public:
   std::map<std::string, Tensor> getVariables(Role role) override;
   void setRounding(bool on) override { interpreter.setRounding(on); }
   FailureOr<TrainResult> step(const TrainStep &step) override;
-  FailureOr<Tensor> logits(const Tensor &tokens) override;
+  FailureOr<Tensor> logits(const TrainStep &step) override;
 
 private:
   /// Buffers of the function being evaluated, as offsets in the arena; equal on all ranks.

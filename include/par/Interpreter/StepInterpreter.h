@@ -17,6 +17,8 @@ struct TrainStep {
   int64_t rows = 0; ///< of all of them; losses are means over rows where there are no targets
   std::array<uint32_t, 2> dropoutKey{};      ///< low word first (docs/Package.md, "Random numbers")
   std::map<std::string, double> lossWeights; ///< by name; of others the graph's
+  /// Values of open inputs by name: one for each micro-batch, or one for the step.
+  std::map<std::string, std::vector<Tensor>> openInputs;
   double lr = 3e-4, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weightDecay = 0.1, clip = 1.0;
 };
 
@@ -43,8 +45,8 @@ public:
   virtual void setRounding(bool on) = 0;
 
   virtual FailureOr<TrainResult> step(const TrainStep &step) = 0;
-  /// tokens i32 [batch, seq] → [batch, seq, vocab]. An error if the program computes none.
-  virtual FailureOr<Tensor> logits(const Tensor &tokens) = 0;
+  /// Of the step's first micro-batch: [batch, seq, vocab]. An error if the program computes none.
+  virtual FailureOr<Tensor> logits(const TrainStep &step) = 0;
 
   /// Largest difference between replicas and largest absolute value in padding met so far, over every value
   /// that was put together: outputs and the variables that were asked for.
@@ -80,9 +82,13 @@ struct InputRequest {
 FailureOr<Tensor> makeInput(const InputRequest &request, RankedTensorType type, const TrainStep &step,
                             int64_t microBatch, EmptyAccumulators empty,
                             llvm::function_ref<InFlightDiagnostic()> error);
+FailureOr<Tensor> makeOpenInput(StringRef name, RankedTensorType type, const TrainStep &step,
+                                int64_t microBatch, llvm::function_ref<InFlightDiagnostic()> error);
 
 /// What the padding of an input holds: targets there count for nothing.
-inline double getInputFill(InputKind input) { return input == InputKind::Targets ? -100.0 : 0.0; }
+inline double getInputFill(StringRef input) {
+  return input == stringifyInputKind(InputKind::Targets) ? -100.0 : 0.0;
+}
 
 int64_t countMicroBatches(const TrainStep &step);
 

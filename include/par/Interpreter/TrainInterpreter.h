@@ -25,7 +25,7 @@ public:
   void setRounding(bool on) override { interpreter.setRounding(on); }
 
   FailureOr<TrainResult> step(const TrainStep &step) override;
-  FailureOr<Tensor> logits(const Tensor &tokens) override;
+  FailureOr<Tensor> logits(const TrainStep &step) override;
 
 private:
   /// A variable on every rank, in the sharding in which functions bind it.

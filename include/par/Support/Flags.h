@@ -108,7 +108,7 @@ private:
   std::vector<Flag> flags;
   std::set<std::string> given;
   std::map<std::string, std::string> foreign;                 ///< spelling to what is said of it
-  std::map<std::string, std::string> values;                  ///< by name, as they were written
+  std::multimap<std::string, std::string> values;             ///< by name, as they were written
   std::set<std::string> readFiles = {"config"}, writtenFiles; ///< names of flags
   std::string *operand = nullptr;
   bool operandSeen = false;

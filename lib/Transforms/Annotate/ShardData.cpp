@@ -29,8 +29,8 @@ struct ShardData : par::impl::ShardDataBase<ShardData> {
   /// annotated stays.
   LogicalResult shard(func::FuncOp function, BlockArgument argument, MeshAttr mesh, const Axes &axes) {
     unsigned number = argument.getArgNumber();
-    std::optional<InputKind> input = getInput(function, number);
-    if (!input || getSharding(argument))
+    StringRef input = getInputName(function, number);
+    if (input.empty() || getSharding(argument))
       return success();
     auto type = cast<RankedTensorType>(argument.getType());
     DimAxes dims(type.getRank());
@@ -41,7 +41,7 @@ struct ShardData : par::impl::ShardDataBase<ShardData> {
     for (auto [dim, split] : llvm::enumerate(dims))
       if (type.getDimSize(dim) % mesh.getSize(split))
         return function.emitError("par-shard-data: the batch of ")
-               << type.getDimSize(dim) << " rows of input \"" << stringifyInputKind(*input) << "\""
+               << type.getDimSize(dim) << " rows of input \"" << input << "\""
                << " is not divisible by dp=" << mesh.getSize(split)
                << "; choose a batch that dp times the micro-batches divides";
     setSharding(argument, makeSharding(&getContext(), getMeshName(function), dims));

@@ -169,7 +169,7 @@ LogicalResult Activity::initialiseChunk(FunctionInfo &info) {
       error.attachNote(variable.getLoc()) << "the parameter";
       return error;
     }
-    info.free[index] = bind || getInput(function, index);
+    info.free[index] = bind || !getInputName(function, index).empty();
     info.parameter[index] = info.accumulated[index] = isParameter;
     if (isParameter)
       info.accumulatorStorage[index] = getStateStorage(variable, Role::Accumulator);

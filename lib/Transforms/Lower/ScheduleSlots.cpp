@@ -50,7 +50,7 @@ Value ScheduleSlots::make(rank::SlotKind kind, StringRef name, rank::Category ca
   auto buffer = rank::BufferType::get(builder.getContext(), type ? rank::getBytes(type) : 0, space);
   return builder.create<rank::SlotOp>(location, buffer, kind, name, category,
                                       type ? TypeAttr::get(type) : TypeAttr(), -1, nullptr, nullptr, nullptr,
-                                      nullptr, nullptr, nullptr, 0);
+                                      nullptr, nullptr, nullptr, 0, nullptr);
 }
 
 Value ScheduleSlots::makeFrame(ActionKind kind) {

@@ -204,15 +204,17 @@ private:
   }
 
   Value getInput(func::FuncOp function, const ValueSlot &value, unsigned argument, int64_t microBatch) {
-    InputKind input = *value.place.getInput();
-    InputTime time = getTime(input);
-    if (time == InputTime::Constant)
-      return slots.getConstant("beta", value.type,
-                               builder.getF32FloatAttr(static_cast<float>(empty.getBeta(input))), /*step=*/0);
+    InputTime time = value.place.getInputTime();
+    if (time == InputTime::Constant) {
+      auto beta = static_cast<float>(empty.getBeta(*value.place.getInput()));
+      return slots.getConstant("beta", value.type, builder.getF32FloatAttr(beta), /*step=*/0);
+    }
     Value slot = slots.getRuntime(rank::SlotKind::Input, value.place.getRuntimeName(), value.type,
                                   time == InputTime::MicroBatch ? microBatch : -1,
                                   function.getArgAttrOfType<TypeAttr>(argument, ParDialect::kGlobalTypeAttr),
                                   function.getArgAttr(argument, ParDialect::kShardingAttr));
+    if (value.place.getOpenInput())
+      slot.getDefiningOp<rank::SlotOp>().setReader(value.place.getInputReader());
     if (FloatAttr weight = value.place.getWeight())
       slot.getDefiningOp<rank::SlotOp>().setValueAttr(weight);
     return slot;

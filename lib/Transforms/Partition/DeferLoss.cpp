@@ -126,7 +126,7 @@ private:
   /// Where an argument comes from, if the backward function can have it from there too; else null.
   PlaceAttr getSource(BlockArgument argument) {
     PlaceAttr place = getPlace(chunk.forward, argument.getArgNumber());
-    return place && (place.getVariable() || place.getInput()) ? place : nullptr;
+    return place && (place.getVariable() || place.isInput()) ? place : nullptr;
   }
 
   //===--------------------------------------------------------------------===//

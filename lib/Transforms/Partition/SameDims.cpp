@@ -61,7 +61,7 @@ void SameDims::visitFunction(func::FuncOp function, const SymbolTable &symbols) 
   for (BlockArgument argument : function.getArguments())
     if (FlatSymbolRefAttr variable = getVariable(argument))
       join(argument, variable);
-    else if (function.isExternal() || getInput(function, argument.getArgNumber()))
+    else if (function.isExternal() || !getInputName(function, argument.getArgNumber()).empty())
       fix(argument);
   function.walk([&](Operation *op) { visitOp(op, symbols); });
 }

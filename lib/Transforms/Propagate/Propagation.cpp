@@ -104,8 +104,8 @@ void Propagation::seedVariables() {
 
 void Propagation::seedFunction(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments()) {
-    std::optional<InputKind> input = getInput(function, argument.getArgNumber());
-    std::string origin = input ? "annotation of input \"" + stringifyInputKind(*input).str() + "\"" : "";
+    StringRef input = getInputName(function, argument.getArgNumber());
+    std::string origin = input.empty() ? "" : "annotation of input \"" + input.str() + "\"";
     auto type = cast<RankedTensorType>(argument.getType());
     ShardingState own = makeState(type, getSharding(argument), origin);
     if (ShardingState *shared = getShared(getVariable(argument)))

@@ -53,12 +53,11 @@ public:
 
   LogicalResult verify(func::FuncOp function) {
     for (BlockArgument argument : function.getArguments())
-      if (std::optional<InputKind> input;
-          !getUnreduced(argument).empty() && (input = getInput(function, argument.getArgNumber())))
+      if (StringRef input; !getUnreduced(argument).empty() &&
+                           !(input = getInputName(function, argument.getArgNumber())).empty())
         return function.emitError("shardings_c2: argument ")
-               << argument.getArgNumber() << " of @" << function.getSymName() << " is the input \""
-               << stringifyInputKind(*input) << "\", which is no sum, but " << getSharding(argument)
-               << "; leave out what is unreduced";
+               << argument.getArgNumber() << " of @" << function.getSymName() << " is the input \"" << input
+               << "\", which is no sum, but " << getSharding(argument) << "; leave out what is unreduced";
     for (Operation &op : function.front())
       if (failed(verify(&op)))
         return failure();

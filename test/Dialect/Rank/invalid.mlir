@@ -297,6 +297,23 @@ rank.schedule train {
 
 // -----
 
+// rank_slot_c7: who fills an input that #par.place knows is known.
+rank.schedule train {
+  // expected-error @+1 {{rank_slot_c7: "tokens" has the reader "rows", which only an open input has}}
+  %x = rank.slot input "tokens" workspace {tensor = tensor<1xi32>, reader = "rows"} : !rank.buffer<4>
+  rank.return
+}
+
+// -----
+
+rank.schedule train {
+  // expected-error @+1 {{rank_slot_c7: "x" has the reader "rows", which only an open input has}}
+  %x = rank.slot output "x" workspace {tensor = tensor<f32>, reader = "rows"} : !rank.buffer<4>
+  rank.return
+}
+
+// -----
+
 // rank_slot_c3: nothing lies before the arena.
 rank.schedule train {
   // expected-error @+1 {{rank_slot_c3: offset -4, expected 0 or more}}

@@ -75,6 +75,7 @@ rank.func @g(%x: !rank.buffer<64>, %y: !rank.buffer<64>) attributes {results = 1
 rank.schedule train {
   %x = rank.slot input "tokens" workspace {tensor = tensor<16xf32>, micro_batch = 0 : i64} : !rank.buffer<64>
   %y = rank.slot output "loss" workspace {tensor = tensor<16xf32>} : !rank.buffer<64>
+  %o = rank.slot input "x" workspace {tensor = tensor<16xf32>, reader = "value"} : !rank.buffer<64>
   %m = rank.slot variable "m" optimizer {tensor = tensor<16xf32>} : !rank.buffer<64, pinned>
   %f = rank.slot frame "forward" workspace : !rank.buffer<128>
   rank.action forward @g frame %f : !rank.buffer<128> ins(%x : !rank.buffer<64>) outs(%y : !rank.buffer<64>) {chunk = 0 : i64, micro_batch = 0 : i64}

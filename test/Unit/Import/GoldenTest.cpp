@@ -112,7 +112,9 @@ class Golden : public testing::TestWithParam<const char *> {};
 TEST_P(Golden, logitsEqualTransformers) {
   Case golden(GetParam());
   ASSERT_TRUE(golden.interpreter);
-  FailureOr<Tensor> logits = golden.interpreter->logits(golden.tokens(0));
+  TrainStep step;
+  step.tokens = {golden.tokens(0)};
+  FailureOr<Tensor> logits = golden.interpreter->logits(step);
   ASSERT_TRUE(succeeded(logits));
   std::vector<double> expected = readTensors(golden.folder + "/logits.safetensors")["logits"];
   ASSERT_EQ(logits->values.size(), expected.size());

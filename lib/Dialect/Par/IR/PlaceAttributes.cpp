@@ -13,7 +13,7 @@ using namespace mlir::par;
 //===----------------------------------------------------------------------===//
 
 static constexpr StringLiteral kInputNames[] = {
-#define PAR_INPUT(symbol, name, element, shape, time) #name,
+#define PAR_INPUT(symbol, name, element, shape, time, reader) #name,
 #include "par/Inputs.def"
 };
 static constexpr StringLiteral kOutputNames[] = {
@@ -46,10 +46,36 @@ std::optional<OutputKind> par::symbolizeOutputKind(StringRef name) {
 
 InputTime par::getTime(InputKind input) {
   static constexpr InputTime times[] = {
-#define PAR_INPUT(symbol, name, element, shape, time) InputTime::time,
+#define PAR_INPUT(symbol, name, element, shape, time, reader) InputTime::time,
 #include "par/Inputs.def"
   };
   return times[static_cast<unsigned>(input)];
+}
+
+StringRef par::stringifyInputTime(InputTime time) {
+  return time == InputTime::MicroBatch ? "micro_batch" : time == InputTime::Step ? "step" : "constant";
+}
+
+namespace {
+/// A reader of the runtime, and the inputs with names of a graph's own that it serves: Constant for none.
+struct Reader {
+  StringLiteral name;
+  InputTime serves;
+};
+} // namespace
+
+static constexpr Reader kReaders[] = {
+#define PAR_READER(symbol, name, serves) {#name, InputTime::serves},
+#include "par/Inputs.def"
+};
+
+/// Those that serve open inputs of a time.
+static SmallVector<StringRef> listReaders(InputTime time) {
+  SmallVector<StringRef> names;
+  for (const Reader &reader : kReaders)
+    if (reader.serves == time)
+      names.push_back(reader.name);
+  return names;
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,39 +126,53 @@ LogicalResult PhaseAttr::verify(function_ref<InFlightDiagnostic()> emitError, Ph
 // Place
 //===----------------------------------------------------------------------===//
 
+bool PlaceAttr::isInput() const { return getInput() || getOpenInput(); }
+
+StringRef PlaceAttr::getInputName() const {
+  if (getInput())
+    return stringifyInputKind(*getInput());
+  return getOpenInput() ? getOpenInput().getValue() : StringRef();
+}
+
+InputTime PlaceAttr::getInputTime() const { return getInput() ? getTime(*getInput()) : *getOpenTime(); }
+
+StringRef PlaceAttr::getInputReader() const {
+  return getOpenReader() ? getOpenReader().getValue() : listReaders(*getOpenTime()).front();
+}
+
 PlaceAttr PlaceAttr::ofVariable(FlatSymbolRefAttr variable, std::optional<OutputKind> output) {
-  return get(variable.getContext(), variable, {}, output, {}, {}, {}, {}, 0, {}, {});
+  return get(variable.getContext(), variable, {}, output, {}, {}, {}, {}, 0, {}, {}, {}, {}, {});
 }
 PlaceAttr PlaceAttr::ofInput(MLIRContext *context, InputKind input) {
-  return get(context, {}, input, {}, {}, {}, {}, {}, 0, {}, {});
+  return get(context, {}, input, {}, {}, {}, {}, {}, 0, {}, {}, {}, {}, {});
 }
 PlaceAttr PlaceAttr::ofOutput(MLIRContext *context, OutputKind output) {
-  return get(context, {}, {}, output, {}, {}, {}, {}, 0, {}, {});
+  return get(context, {}, {}, output, {}, {}, {}, {}, 0, {}, {}, {}, {}, {});
 }
 PlaceAttr PlaceAttr::ofResidual(MLIRContext *context, int64_t number) {
-  return get(context, {}, {}, {}, number, {}, {}, {}, 0, {}, {});
+  return get(context, {}, {}, {}, number, {}, {}, {}, 0, {}, {}, {}, {}, {});
 }
 PlaceAttr PlaceAttr::ofBoundary(MLIRContext *context, int64_t number) {
-  return get(context, {}, {}, {}, {}, number, {}, {}, 0, {}, {});
+  return get(context, {}, {}, {}, {}, number, {}, {}, 0, {}, {}, {}, {}, {});
 }
 PlaceAttr PlaceAttr::ofAlias(MLIRContext *context, int64_t argument) {
-  return get(context, {}, {}, {}, {}, {}, argument, {}, 0, {}, {});
+  return get(context, {}, {}, {}, {}, {}, argument, {}, 0, {}, {}, {}, {}, {});
 }
 PlaceAttr PlaceAttr::ofConstant(TypedAttr constant, int64_t step) {
-  return get(constant.getContext(), {}, {}, {}, {}, {}, {}, constant, step, {}, {});
+  return get(constant.getContext(), {}, {}, {}, {}, {}, {}, constant, step, {}, {}, {}, {}, {});
 }
 
 PlaceAttr PlaceAttr::ofLoss(MLIRContext *context, StringAttr loss, FloatAttr weight) {
-  return get(context, {}, {}, OutputKind::Loss, {}, {}, {}, {}, 0, loss, weight);
+  return get(context, {}, {}, OutputKind::Loss, {}, {}, {}, {}, 0, loss, weight, {}, {}, {});
 }
 PlaceAttr PlaceAttr::ofLossWeight(PlaceAttr loss) {
   MLIRContext *context = loss.getContext();
   StringAttr name = loss.getLoss() ? loss.getLoss() : StringAttr::get(context, kMainLoss);
-  return get(context, {}, InputKind::LossWeight, {}, {}, {}, {}, {}, 0, name, loss.getWeight());
+  return get(context, {}, InputKind::LossWeight, {}, {}, {}, {}, {}, 0, name, loss.getWeight(), {}, {}, {});
 }
 
 std::string PlaceAttr::getRuntimeName() const {
-  std::string name = (getInput() ? stringifyInputKind(*getInput()) : stringifyOutputKind(*getOutput())).str();
+  std::string name = (isInput() ? getInputName() : stringifyOutputKind(*getOutput())).str();
   return getLoss() ? name + "." + getLoss().str() : name;
 }
 
@@ -164,6 +204,28 @@ static ParseResult parseLoss(AsmParser &parser, StringAttr &loss, FloatAttr &wei
   return success();
 }
 
+/// Behind the name of an open input: `, micro_batch, reader = "rows"`.
+static ParseResult parseOpenInput(AsmParser &parser, std::optional<InputTime> &time, StringAttr &reader) {
+  StringRef word;
+  if (parser.parseComma())
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&word))
+    return failure();
+  for (InputTime each : {InputTime::MicroBatch, InputTime::Step})
+    if (word == stringifyInputTime(each))
+      time = each;
+  if (!time)
+    return parser.emitError(loc, "unknown time \"") << word << "\", expected micro_batch or step";
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  if (parser.parseKeyword("reader") || parser.parseEqual() || parser.parseAttribute(reader))
+    return failure();
+  if (reader.getValue() == listReaders(*time).front())
+    reader = nullptr; // as if it were not named
+  return success();
+}
+
 Attribute PlaceAttr::parse(AsmParser &parser, Type) {
   StringRef what;
   FlatSymbolRefAttr variable;
@@ -174,6 +236,8 @@ Attribute PlaceAttr::parse(AsmParser &parser, Type) {
   int64_t step = 0;
   StringAttr loss;
   FloatAttr weight;
+  StringAttr openInput, openReader;
+  std::optional<InputTime> openTime;
   if (parser.parseLess())
     return {};
   SMLoc loc = parser.getCurrentLocation();
@@ -186,8 +250,14 @@ Attribute PlaceAttr::parse(AsmParser &parser, Type) {
       parsed = failure(failed(parser.parseKeyword("output")) ||
                        failed(parseName(parser, "output", kOutputNames, output)));
   } else if (what == "input") {
-    parsed = failure(failed(parseName(parser, what, kInputNames, input)) ||
-                     failed(parseLoss(parser, loss, weight)));
+    std::string name;
+    if (succeeded(parser.parseOptionalString(&name))) {
+      openInput = StringAttr::get(parser.getContext(), name);
+      parsed = parseOpenInput(parser, openTime, openReader);
+    } else {
+      parsed = failure(failed(parseName(parser, what, kInputNames, input)) ||
+                       failed(parseLoss(parser, loss, weight)));
+    }
   } else if (what == "output") {
     parsed = failure(failed(parseName(parser, what, kOutputNames, output)) ||
                      failed(parseLoss(parser, loss, weight)));
@@ -208,7 +278,7 @@ Attribute PlaceAttr::parse(AsmParser &parser, Type) {
   if (failed(parsed) || parser.parseGreater())
     return {};
   return parser.getChecked<PlaceAttr>(parser.getContext(), variable, input, output, residual, boundary, alias,
-                                      constant, step, loss, weight);
+                                      constant, step, loss, weight, openInput, openTime, openReader);
 }
 
 void PlaceAttr::print(AsmPrinter &printer) const {
@@ -217,6 +287,10 @@ void PlaceAttr::print(AsmPrinter &printer) const {
     printer << "variable " << getVariable() << (getOutput() ? ", " : "");
   if (getInput())
     printer << "input " << stringifyInputKind(*getInput());
+  if (getOpenInput())
+    printer << "input " << getOpenInput() << ", " << stringifyInputTime(*getOpenTime());
+  if (getOpenReader())
+    printer << ", reader = " << getOpenReader();
   if (getOutput())
     printer << "output " << stringifyOutputKind(*getOutput());
   if (getResidual())
@@ -257,17 +331,35 @@ static LogicalResult verifyLoss(function_ref<InFlightDiagnostic()> emitError, bo
   return success();
 }
 
+/// (place_c10)
+static LogicalResult verifyOpenInput(function_ref<InFlightDiagnostic()> emitError, StringAttr name,
+                                     InputTime time, StringAttr reader) {
+  if (symbolizeInputKind(name.getValue()))
+    return emitError() << "place_c10: input " << name
+                       << " is one that the runtime knows; write it without quotes";
+  if (name.getValue().empty() || name.getValue().contains('='))
+    return emitError() << "place_c10: input " << name << " has no name that --input NAME=VALUE can give";
+  SmallVector<StringRef> readers = listReaders(time);
+  if (!reader || llvm::is_contained(readers, reader.getValue()))
+    return success();
+  return emitError() << "place_c10: no reader " << reader << " serves inputs of a "
+                     << stringifyInputTime(time) << ", expected " << llvm::join(readers, ", ");
+}
+
 LogicalResult PlaceAttr::verify(function_ref<InFlightDiagnostic()> emitError, FlatSymbolRefAttr variable,
                                 std::optional<InputKind> input, std::optional<OutputKind> output,
                                 std::optional<int64_t> residual, std::optional<int64_t> boundary,
                                 std::optional<int64_t> alias, TypedAttr constant, int64_t, StringAttr loss,
-                                FloatAttr weight) {
+                                FloatAttr weight, StringAttr openInput, std::optional<InputTime> openTime,
+                                StringAttr openReader) {
   if (failed(verifyLoss(emitError, output == OutputKind::Loss, input == InputKind::LossWeight, loss, weight)))
     return failure();
   for (std::optional<int64_t> number : {residual, boundary, alias})
     if (number && *number < 0)
       return emitError() << "place_c1: number " << *number << ", expected one from 0";
-  int places = (variable || output) + input.has_value() + residual.has_value() + boundary.has_value() +
-               alias.has_value() + (constant != nullptr);
+  if (openInput && failed(verifyOpenInput(emitError, openInput, *openTime, openReader)))
+    return failure();
+  int places = (variable || output) + input.has_value() + (openInput != nullptr) + residual.has_value() +
+               boundary.has_value() + alias.has_value() + (constant != nullptr);
   return places == 1 ? success() : emitError() << "place_c1: " << places << " places, expected one";
 }

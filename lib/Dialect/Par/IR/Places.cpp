@@ -82,6 +82,11 @@ std::optional<InputKind> par::getInput(func::FuncOp function, unsigned argument)
   return place ? place.getInput() : std::nullopt;
 }
 
+StringRef par::getInputName(func::FuncOp function, unsigned argument) {
+  PlaceAttr place = getPlace(function, argument);
+  return place ? place.getInputName() : StringRef();
+}
+
 std::optional<OutputKind> par::getOutput(func::FuncOp function, unsigned result) {
   PlaceAttr place = getResultPlace(function, result);
   return place ? place.getOutput() : std::nullopt;

@@ -24,8 +24,11 @@ public:
     if (getPhase(function) || hasVariable())
       lookAround();
     for (unsigned number = 0; number < function.getNumArguments(); ++number)
-      if (PlaceAttr place = getPlace(function, number))
+      if (PlaceAttr place = getPlace(function, number)) {
         verifyArgument(number, place);
+        if (place.getOpenInput())
+          verifyOpenInput(number, place);
+      }
     residuals.clear(), boundaries.clear(), losses.clear();
     for (unsigned number = 0; number < function.getNumResults(); ++number)
       if (PlaceAttr place = getResultPlace(function, number))
@@ -86,7 +89,7 @@ private:
   void verifyResult(unsigned number, PlaceAttr place) {
     At at{"result ", number};
     Type type = function.getResultTypes()[number];
-    if (place.getInput() || place.getConstant())
+    if (place.isInput() || place.getConstant())
       error("place_c2: ") << at.str() << " is " << place << ", which only an argument can be";
     verifyVariable(at, place, type,
                    function.getResultAttrOfType<TypeAttr>(number, ParDialect::kGlobalTypeAttr));
@@ -123,7 +126,8 @@ private:
     if (!place.getInput())
       return;
     static const std::pair<InputShape, bool> expected[] = {
-#define PAR_INPUT(symbol, name, element, shape, time) {InputShape::shape, StringRef(#element) == "i32"},
+#define PAR_INPUT(symbol, name, element, shape, time, reader)                                                \
+  {InputShape::shape, StringRef(#element) == "i32"},
 #include "par/Inputs.def"
     };
     auto [shape, isInteger] = expected[static_cast<unsigned>(*place.getInput())];
@@ -140,6 +144,46 @@ private:
                             : shape == InputShape::Pair ? "two words of "
                                                         : "a scalar of ")
                         << (isInteger ? "i32" : "f32");
+  }
+
+  /// (place_c4) and (place_c11)
+  void verifyOpenInput(unsigned number, PlaceAttr place) {
+    At at{"argument ", number};
+    auto tensor = dyn_cast<RankedTensorType>(function.getArgumentTypes()[number]);
+    Type element = tensor ? tensor.getElementType() : Type();
+    bool fits = tensor && tensor.hasStaticShape() &&
+                (element.isF32() || element.isBF16() || element.isInteger(32) || element.isInteger(64) ||
+                 element.isInteger(1));
+    if (!fits || (tensor.getRank() == 0 && place.getInputReader() == "rows")) {
+      error("place_c4: ") << at.str() << " is " << place << " and of type "
+                          << function.getArgumentTypes()[number]
+                          << ", a reader fills tensors of f32, bf16, i32, i64 or i1"
+                          << (fits ? ", and \"rows\" such that have rows" : "");
+      return;
+    }
+    if (isa<ModuleOp>(function->getParentOp()))
+      for (auto other : function->getBlock()->getOps<func::FuncOp>())
+        if (other == function || !compareInputs(number, place, other))
+          return;
+  }
+
+  /// Whether an open input is the same in another function. Of both, the one behind says that it is not.
+  bool compareInputs(unsigned number, PlaceAttr place, func::FuncOp other) {
+    for (unsigned argument = 0; argument < other.getNumArguments(); ++argument) {
+      PlaceAttr place2 = getPlace(other, argument);
+      if (!place2 || place2.getOpenInput() != place.getOpenInput())
+        continue;
+      RankedTensorType type = getGlobalType(function, number), type2 = getGlobalType(other, argument);
+      if (place == place2 && type == type2)
+        continue;
+      InFlightDiagnostic diagnostic = error("place_c11: ");
+      diagnostic << At{"argument ", number}.str() << " is " << place << " of type " << type << ", argument "
+                 << argument << " of @" << other.getSymName() << " is " << place2 << " of type " << type2
+                 << "; one input has one type, time and reader";
+      diagnostic.attachNote(other.getLoc()) << "the other function";
+      return false;
+    }
+    return true;
   }
 
   void verifyOutput(At at, PlaceAttr place, Type type) {

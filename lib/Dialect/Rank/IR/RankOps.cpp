@@ -486,6 +486,10 @@ std::optional<par::InputKind> SlotOp::getInputKind() {
   return getKind() == SlotKind::Input ? symbolizeInputKind(getName()) : std::nullopt;
 }
 
+par::InputTime SlotOp::getInputTime() {
+  return static_cast<int64_t>(getMicroBatch()) < 0 ? InputTime::Step : InputTime::MicroBatch;
+}
+
 std::optional<par::OutputKind> SlotOp::getOutputKind() {
   if (getKind() == SlotKind::Output)
     return symbolizeOutputKind(getName());
@@ -493,7 +497,10 @@ std::optional<par::OutputKind> SlotOp::getOutputKind() {
 }
 
 LogicalResult SlotOp::verify() {
-  if (getKind() == SlotKind::Input && !getInputKind())
+  if (getReader() && (getKind() != SlotKind::Input || getInputKind()))
+    return emitOpError("rank_slot_c7: \"")
+           << getName() << "\" has the reader \"" << *getReader() << "\", which only an open input has";
+  if (getKind() == SlotKind::Input && !getInputKind() && !getReader())
     return emitOpError("rank_slot_c6: \"") << getName() << "\" is no input of #par.place";
   if ((getKind() == SlotKind::Output || getOutput()) && !getOutputKind())
     return emitOpError("rank_slot_c6: \"")

@@ -290,3 +290,58 @@ func.func private @f() -> (tensor<f32> {par.place = #par.place<output loss "a", 
 // place_c9
 // expected-error @+1 {{place_c9: result 1 is a second #par.place<output loss "a", weight = 5.000000e-01>; add both up, or name one of them}}
 func.func private @f() -> (tensor<f32> {par.place = #par.place<output loss "a">}, tensor<f32> {par.place = #par.place<output loss "a", weight = 0.5>})
+
+// -----
+
+// Open inputs: their time
+// expected-error @+1 {{unknown time "epoch", expected micro_batch or step}}
+func.func private @f(tensor<4xf32> {par.place = #par.place<input "x", epoch>})
+
+// -----
+
+// place_c2
+// expected-error @+1 {{place_c2: result 0 is #par.place<input "x", step>, which only an argument can be}}
+func.func private @f() -> (tensor<4xf32> {par.place = #par.place<input "x", step>})
+
+// -----
+
+// place_c4: of a type that a reader fills
+// expected-error @+1 {{place_c4: argument 0 is #par.place<input "x", step> and of type 'tensor<4xf64>', a reader fills tensors of f32, bf16, i32, i64 or i1}}
+func.func private @f(tensor<4xf64> {par.place = #par.place<input "x", step>})
+
+// -----
+
+// expected-error @+1 {{place_c4: argument 0 is #par.place<input "x", micro_batch> and of type 'tensor<f32>', a reader fills tensors of f32, bf16, i32, i64 or i1, and "rows" such that have rows}}
+func.func private @f(tensor<f32> {par.place = #par.place<input "x", micro_batch>})
+
+// -----
+
+// place_c10: a name of its own
+// expected-error @+1 {{place_c10: input "tokens" is one that the runtime knows; write it without quotes}}
+func.func private @f(tensor<2x8xi32> {par.place = #par.place<input "tokens", micro_batch>})
+
+// -----
+
+// expected-error @+1 {{place_c10: input "a=b" has no name that --input NAME=VALUE can give}}
+func.func private @f(tensor<4xf32> {par.place = #par.place<input "a=b", step>})
+
+// -----
+
+// place_c10: a reader that serves inputs of its time
+// expected-error @+1 {{place_c10: no reader "rows" serves inputs of a step, expected value}}
+func.func private @f(tensor<4xf32> {par.place = #par.place<input "x", step, reader = "rows">})
+
+// -----
+
+// place_c11: everywhere the same
+// expected-note @+1 {{the other function}}
+func.func private @f(tensor<4xf32> {par.place = #par.place<input "x", step>})
+// expected-error @+1 {{place_c11: argument 0 is #par.place<input "x", step> of type 'tensor<3xf32>', argument 0 of @f is #par.place<input "x", step> of type 'tensor<4xf32>'; one input has one type, time and reader}}
+func.func private @g(tensor<3xf32> {par.place = #par.place<input "x", step>})
+
+// -----
+
+// expected-note @+1 {{the other function}}
+func.func private @f(tensor<4xf32> {par.place = #par.place<input "x", step>})
+// expected-error @+1 {{place_c11: argument 1 is #par.place<input "x", micro_batch> of type 'tensor<4xf32>', argument 0 of @f is #par.place<input "x", step> of type 'tensor<4xf32>'; one input has one type, time and reader}}
+func.func private @g(tensor<f32>, tensor<4xf32> {par.place = #par.place<input "x", micro_batch>})

@@ -52,3 +52,10 @@ func.func private @constants(tensor<8xi32> {par.place = #par.place<constant 0 : 
 func.func private @losses(tensor<f32> {par.place = #par.place<input loss_weight "z-loss", weight = 0.001>})
     -> (tensor<f32> {par.place = #par.place<output loss, weight = 0.5>}, tensor<f32> {par.place = #par.place<output loss "a_1">},
         tensor<f32> {par.place = #par.place<output loss "z-loss", weight = 0.012345678912345679>})
+
+// Inputs with a name and a type of the graph's own, and who fills them where that is not the first reader for their time.
+// CHECK-LABEL: func.func private @open(
+// CHECK-SAME: tensor<4x3xbf16> {par.dims = ["batch", "embed"], par.place = #par.place<input "x", micro_batch>}
+// CHECK-SAME: tensor<i1> {par.place = #par.place<input "a b", step>}, tensor<4xi64> {par.place = #par.place<input "y", micro_batch>}
+func.func private @open(tensor<4x3xbf16> {par.place = #par.place<input "x", micro_batch>, par.dims = ["batch", "embed"]},
+    tensor<i1> {par.place = #par.place<input "a b", step>}, tensor<4xi64> {par.place = #par.place<input "y", micro_batch, reader = "rows">})

@@ -34,6 +34,7 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     |---|---|---|
     | `#par.place<variable @w>` | argument, result | the variable: read, or updated in place |
     | `#par.place<input tokens>` | argument | what the runtime supplies (runtime/include/par/Inputs.def) |
+    | `#par.place<input "x", micro_batch>` | argument | an open input: a name and a type of the graph's own, see below |
     | `#par.place<output loss>` | result | what the runtime reads; also `<variable @grad_norm, output grad_norm>` |
     | `#par.place<output loss "balance", weight = 0.01>` | result | a further loss, and its weight in the gradient |
     | `#par.place<input loss_weight "balance">` | argument | the weight of that loss; of the main one: `"loss"` |
@@ -41,6 +42,10 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     | `#par.place<boundary 0>` | argument, result | value number 0 that crosses a cut, see below |
     | `#par.place<alias 5>` | result | it is written over argument 5, which the caller gives up |
     | `#par.place<constant 0 : i32, step = 1>` | argument | what no step changes: 0, 1, 2, … |
+
+    An open input is supplied for each `micro_batch` or for each `step`. Who fills it is a reader of the runtime, by
+    default `rows` for micro-batches (row r of a file's tensor of that name goes where window r of tokens goes) and
+    `value` for steps. `reader = "name"` behind the time names another one of Inputs.def.
 
     Values that cross a cut are numbered from 0, cut by cut. In functions of forward and of evaluations an argument
     with `boundary 0` is what the chunk before this one returns with `boundary 0`. In backward functions it is the
@@ -52,13 +57,16 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     - (place_c2) inputs and constants are arguments, outputs and aliases are results
     - (place_c3) the variable exists and has the argument's or result's global type, or its type where that is not
       local
-    - (place_c4) an input has the rank and the elements that the runtime writes, an output those that it reads
+    - (place_c4) an input has the rank and the elements that the runtime writes, an output those that it reads; an open
+      input is a tensor of f32, bf16, i32, i64 or i1, which has rows where the reader is `rows`
     - (place_c5) an argument list or result list has a residual or boundary of one number once
     - (place_c6) an alias is an argument's number, of the same type, and no other result's alias
     - (place_c7) a constant has the argument's elements, i32 or f32; element i is the constant + step · i
     - (place_c8) only a loss and its weight have a name and a weight; a name consists of letters, digits, `_` and `-`, a
       weight is finite; `loss` is the main loss, which has no name as an output
     - (place_c9) no two results are one loss
+    - (place_c10) an open input has a name that is not one of Inputs.def, and a reader that serves inputs of its time
+    - (place_c11) all arguments that are one open input have one global type, time and reader
   }];
   let parameters = (ins OptionalParameter<"::mlir::FlatSymbolRefAttr">:$variable,
                         OptionalParameter<"std::optional<::mlir::par::InputKind>">:$input,
@@ -67,10 +75,21 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
                         OptionalParameter<"std::optional<int64_t>">:$boundary,
                         OptionalParameter<"std::optional<int64_t>">:$alias,
                         OptionalParameter<"::mlir::TypedAttr">:$constant, DefaultValuedParameter<"int64_t", "0">:$step,
-                        OptionalParameter<"::mlir::StringAttr">:$loss, OptionalParameter<"::mlir::FloatAttr">:$weight);
+                        OptionalParameter<"::mlir::StringAttr">:$loss, OptionalParameter<"::mlir::FloatAttr">:$weight,
+                        OptionalParameter<"::mlir::StringAttr">:$openInput,
+                        OptionalParameter<"std::optional<::mlir::par::InputTime>">:$openTime,
+                        OptionalParameter<"::mlir::StringAttr">:$openReader);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// Whether the runtime supplies it: an input of Inputs.def or an open one.
+    bool isInput() const;
+    /// Of an input; the name is empty where it is none.
+    ::llvm::StringRef getInputName() const;
+    ::mlir::par::InputTime getInputTime() const;
+    /// Of an open input: the one that is named, or the first that serves inputs of its time.
+    ::llvm::StringRef getInputReader() const;
+
     static PlaceAttr ofVariable(::mlir::FlatSymbolRefAttr variable, std::optional<OutputKind> output = {});
     static PlaceAttr ofInput(::mlir::MLIRContext *context, InputKind input);
     static PlaceAttr ofOutput(::mlir::MLIRContext *context, OutputKind output);

@@ -8,7 +8,7 @@ namespace mlir::par {
 
 /// What the runtime supplies, and what it reads: runtime/include/par/Inputs.def.
 enum class InputKind {
-#define PAR_INPUT(symbol, name, element, shape, time) symbol,
+#define PAR_INPUT(symbol, name, element, shape, time, reader) symbol,
 #include "par/Inputs.def"
 };
 enum class OutputKind {
@@ -29,6 +29,8 @@ std::optional<OutputKind> symbolizeOutputKind(StringRef name);
 /// When an input gets a value; a Constant is known when the program is compiled.
 enum class InputTime { MicroBatch, Step, Constant };
 InputTime getTime(InputKind input);
+/// "micro_batch" or "step".
+StringRef stringifyInputTime(InputTime time);
 
 } // namespace mlir::par
 
@@ -74,6 +76,8 @@ void setResultPlace(func::FuncOp function, unsigned result, PlaceAttr place);
 FlatSymbolRefAttr getVariable(func::FuncOp function, unsigned argument);
 FlatSymbolRefAttr getResultVariable(func::FuncOp function, unsigned result);
 std::optional<InputKind> getInput(func::FuncOp function, unsigned argument);
+/// The name of an input of any kind; empty where the argument is none.
+StringRef getInputName(func::FuncOp function, unsigned argument);
 std::optional<OutputKind> getOutput(func::FuncOp function, unsigned result);
 std::optional<int64_t> getResidual(func::FuncOp function, unsigned argument);
 std::optional<int64_t> getResultResidual(func::FuncOp function, unsigned result);

@@ -502,12 +502,14 @@ def Rank_SlotOp : Rank_Op<"slot", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
     outputs, residuals of a micro-batch, and the frame of the actions. `tensor` is the local tensor type. `also` has the
     names of other variables that live in the slot; `output`, the name under which the runtime reports a variable. Of
     inputs and outputs, `global_type` is the logical tensor and `sharding` how it is split. `value` of a loss's weight
-    is what the graph says. A `pinned` slot lies in the rank's other arena, at its offset there.
+    is what the graph says; an open input has the name of its `reader` in the runtime. A `pinned` slot lies in the
+    rank's other arena, at its offset there.
 
     **Constraints:** (rank_slot_c1) all but frames have a `tensor`, of as many bytes as the buffer; (rank_slot_c2)
     constants have a `value` of the tensor's elements, f32 or i32; (rank_slot_c3) an offset is not negative;
     (rank_slot_c4) the memory is of the device; variables may be pinned; (rank_slot_c5) `sharding` is a `#par.sharding`;
-    (rank_slot_c6) an input is named after one of `#par.place`, and so is an output, be it the slot's name or `output`.
+    (rank_slot_c6) an input is named after one of `#par.place` or has a `reader`, and an output is named after one, be
+    it the slot's name or `output`; (rank_slot_c7) only inputs that `#par.place` does not know have a `reader`.
   }];
   let arguments = (ins Rank_SlotKindAttr:$kind, StrAttr:$name, Rank_CategoryAttr:$category,
       OptionalAttr<TypeAttr>:$tensor,
@@ -515,13 +517,15 @@ def Rank_SlotOp : Rank_Op<"slot", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
                        OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<StrArrayAttr>:$also, OptionalAttr<StrAttr>:$output,
                        OptionalAttr<TypeAttr>:$global_type, OptionalAttr<AnyAttr>:$sharding,
-                       DefaultValuedAttr<I64Attr, "0">:$step);
+                       DefaultValuedAttr<I64Attr, "0">:$step, OptionalAttr<StrAttr>:$reader);
   let results = (outs Rank_BufferType:$buffer);
   let extraClassDeclaration = [{
     /// What the slot is to the runtime: slots of two schedules with one identity are one.
     std::string getIdentity();
     /// Of an input, which one it is.
     ::std::optional<::mlir::par::InputKind> getInputKind();
+    /// When the runtime supplies an input.
+    ::mlir::par::InputTime getInputTime();
     /// What the runtime takes from the slot: from an output's, or from a variable's that it reports.
     ::std::optional<::mlir::par::OutputKind> getOutputKind();
   }];
