@@ -8,23 +8,6 @@ using namespace mlir::par;
 /// chunks of so many units or more, other rows take one unit away at most (test/Unit/Planner/BoundsTest.cpp).
 static constexpr int64_t kManyUnits = 4;
 
-namespace {
-struct Bytes {
-  double device = 0, host = 0;
-
-  void raise(Bytes other) {
-    device = std::max(device, other.device);
-    host = std::max(host, other.host);
-  }
-};
-} // namespace
-
-static Bytes store(const StateTable &variables, const Plan &plan) {
-  StageSum sum(1 / static_cast<double>(plan.countRanks(AxisRole::State)));
-  sum.addStored(variables, plan);
-  return {sum.state, sum.offloaded};
-}
-
 /// The stage that needs most needs no less than a mean of all, with any weights. Of what a unit stores and
 /// saves, each is taken to be where it weighs least: `held` times by stage. These weights are right where
 /// stages of which more is held have fewer units.
@@ -41,36 +24,39 @@ static double findMean(double stored, double saved, llvm::ArrayRef<int32_t> held
 }
 
 /// A variable of several stages counts once.
-static Bytes findMean(const Plan &plan, const ChunkTables &chunks, llvm::ArrayRef<int32_t> held) {
-  StateTable all;
+static StateBytes findMean(const DividedChunks &chunks, llvm::ArrayRef<int32_t> held) {
+  StateBytes all;
   StageVariables variables;
   double saved = 0;
-  for (size_t at = 0; at < chunks.size(); ++at) {
-    all.add(variables.add(chunks[at].own, chunks[at].shared));
-    saved += chunks[at].saved;
+  auto add = [&](const StateTable &state) {
+    all.device += state.device;
+    all.host += state.host;
+  };
+  for (size_t at = 0; at < chunks.tables.size(); ++at) {
+    add(chunks.states[at].own);
+    for (const SharedState &variable : chunks.states[at].shared)
+      if (variables.takes(variable))
+        add(variable.state);
+    saved += chunks.tables[at].saved;
   }
-  Bytes stored = store(all, plan);
-  return {findMean(stored.device, saved, held), stored.host / static_cast<double>(plan.countStages())};
+  return {findMean(all.device, saved, held), all.host / static_cast<double>(held.size())};
 }
 
-void PlanEstimator::boundAnyCuts(const Plan &plan, const ModelDivision &division,
-                                 llvm::ArrayRef<StageSum> stages, PlanEstimate &result) {
-  const Flights &flown = countFlights(plan);
-  const ChunkTables &chunks = division.chunks;
-  Bytes most = findMean(plan, chunks, flown.heldOfAll);
+void PlanEstimator::boundAnyCuts(const Flights &flown, const DividedChunks &chunks,
+                                 llvm::ArrayRef<StageSum> stages, PlanEstimate &result) const {
+  StateBytes most = findMean(chunks, flown.heldOfAll);
   bool areLarge = true;
-  for (size_t at = 0; at < chunks.size(); ++at) {
-    most.raise(store(chunks[at].largest, plan));
-    areLarge &= chunks[at].units >= kManyUnits;
+  for (size_t at = 0; at < chunks.tables.size(); ++at) {
+    most.raise(chunks.states[at].largest);
+    areLarge &= chunks.tables[at].units >= kManyUnits;
   }
   for (size_t stage = 0; areLarge && stage < stages.size(); ++stage) {
     PlanEstimate own;
-    weighMemory(division, {flown.places[stage]}, stages.slice(stage, 1), own);
+    weighMemory(chunks.tables, {flown.places[stage]}, stages.slice(stage, 1), own);
     for (const ChunkPlaces &held : flown.places[stage].ceiling) {
-      const ChunkTable &chunk = chunks[static_cast<size_t>(held.chunk)];
-      Bytes moved = store(chunk.moved, plan);
-      own.bytes -= moved.device + held.saved * chunk.savedMoved;
-      own.hostBytes -= moved.host;
+      auto at = static_cast<size_t>(held.chunk);
+      own.bytes -= chunks.states[at].moved.device + held.saved * chunks.tables[at].savedMoved;
+      own.hostBytes -= chunks.states[at].moved.host;
     }
     most.raise({own.bytes, own.hostBytes});
   }

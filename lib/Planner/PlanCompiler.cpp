@@ -40,6 +40,11 @@ std::optional<std::vector<UnitTable>> PlanCompiler::tabulate(const Plan &plan) {
   return module ? tabulateUnits(*module, cluster) : std::nullopt;
 }
 
+std::optional<StateRows> PlanCompiler::tabulateState(const Plan &plan) {
+  OwningOpRef<ModuleOp> module = units.compile(plan);
+  return module ? par::tabulateState(*module) : std::nullopt;
+}
+
 std::optional<FoundPlan> PlanCompiler::judge(const Plan &plan) {
   OwningOpRef<ModuleOp> module = models.compile(plan);
   if (!module)

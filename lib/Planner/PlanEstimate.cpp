@@ -17,30 +17,38 @@ static PipelineSchedule completeLists(PipelineSchedule schedule) {
 }
 
 /// More than so many micro-batches change nothing.
-static int64_t limitMicroBatches(const Plan &plan) {
-  return std::min(plan.microBatches, 4 * plan.countStages());
+static int64_t limitMicroBatches(const PipelineShape &shape) {
+  return std::min(shape.microBatches, 4 * shape.stages);
 }
 
-const PlanEstimator::Flights &PlanEstimator::countFlights(const Plan &plan) {
-  int64_t stages = plan.countStages(), microBatches = limitMicroBatches(plan);
-  return flights.get({plan.schedule, stages, microBatches, plan.chunks}, [&](Flights &counts) {
-    auto schedule = buildSchedule(getName(plan.schedule), {stages, microBatches, plan.chunks});
+const PlanEstimator::Flights &PlanEstimator::countFlights(const Step &step) {
+  int64_t stages = step.shape.stages, microBatches = limitMicroBatches(step.shape);
+  return flights.get({step.schedule, stages, microBatches, step.shape.chunksPerStage}, [&](Flights &counts) {
+    auto schedule = buildSchedule(getName(step.schedule), {stages, microBatches, step.shape.chunksPerStage});
     if (!schedule)
       return llvm::consumeError(schedule.takeError());
     counts.stageOf = schedule->stageOfChunk;
-    for (const std::vector<Action> &list : schedule->stages) {
-      counts.places.push_back(listPlaces(list));
+    int64_t parts = 0, chunks = schedule->getNumChunks();
+    for (auto [stage, list] : llvm::enumerate(schedule->stages)) {
+      for (const Action &action : list) {
+        parts += action.kind == ActionKind::BackwardWeight;
+        counts.hasWhole |= action.kind == ActionKind::Backward;
+      }
+      counts.places.push_back(listPlaces(*schedule, stage));
       counts.heldOfAll.push_back(countHeldOfAll(counts.places.back()));
     }
+    counts.parted = (parts + chunks - 1) / chunks;
   });
 }
 
-const PlanEstimator::Places &PlanEstimator::countMessages(const Plan &plan) {
-  int64_t microBatches = limitMicroBatches(plan);
-  return messages.get({plan.schedule, plan.countStages(), microBatches, plan.chunks}, [&](Places &places) {
-    for (const std::vector<Action> &list : getLists(plan, microBatches).stages)
-      places.push_back(listPlaces(list));
-  });
+const PlanEstimator::Places &PlanEstimator::countMessages(const Step &step) {
+  int64_t microBatches = limitMicroBatches(step.shape);
+  return messages.get({step.schedule, step.shape.stages, microBatches, step.shape.chunksPerStage},
+                      [&](Places &places) {
+                        const PipelineSchedule &schedule = getLists(step, microBatches);
+                        for (size_t stage = 0; stage < schedule.stages.size(); ++stage)
+                          places.push_back(listPlaces(schedule, stage));
+                      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -48,10 +56,10 @@ const PlanEstimator::Places &PlanEstimator::countMessages(const Plan &plan) {
 //===----------------------------------------------------------------------===//
 
 /// Seconds in which the ranks of stages that share cores compute all micro-batches, if no core ever waits.
-static double shareWork(llvm::ArrayRef<StageSum> stages, const Plan &plan) {
+static double shareWork(llvm::ArrayRef<StageSum> stages, double microBatches) {
   double work = 0;
   for (const StageSum &stage : stages)
-    work += static_cast<double>(plan.microBatches) * (stage.forward + stage.backward + stage.weight);
+    work += microBatches * (stage.forward + stage.backward + stage.weight);
   return work / static_cast<double>(stages.size());
 }
 
@@ -64,12 +72,14 @@ static double getPace(llvm::ArrayRef<StageSum> stages, const Cluster &cluster) {
 /// A stage begins when the first micro-batch has passed those before it, and these end when the last one has
 /// come back from it: of several chunks of a stage, those of others fill the rest of what it waits. With one
 /// chunk, and a backward pass of one part, a stage waits for what a neighbour sends it.
-static double sumStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const Cluster &cluster) {
-  auto microBatches = static_cast<double>(plan.microBatches), chunks = static_cast<double>(plan.chunks);
-  double begin = 0, drain = 0, longest = shareWork(stages, plan), update = 0;
+static double sumStep(llvm::ArrayRef<StageSum> stages, const PipelineShape &shape, bool splitsBackward,
+                      const Cluster &cluster) {
+  auto microBatches = static_cast<double>(shape.microBatches),
+       chunks = static_cast<double>(shape.chunksPerStage);
+  double begin = 0, drain = 0, longest = shareWork(stages, microBatches), update = 0;
   double pace = getPace(stages, cluster);
   for (const StageSum &stage : stages) {
-    double transfers = plan.chunks == 1 && !splitsBackward(plan.schedule) ? stage.transfers : 0;
+    double transfers = shape.chunksPerStage == 1 && !splitsBackward ? stage.transfers : 0;
     double there = pace * microBatches * (stage.forward + transfers);
     double back = pace * (microBatches * (stage.backward + transfers) + stage.last);
     longest = std::max({longest, begin + there + back + drain + stages.front().reduction,
@@ -94,57 +104,68 @@ static double boundUpdate(llvm::ArrayRef<StageSum> stages, bool anyCuts) {
 /// No schedule takes less: a stage computes all micro-batches behind the first one's way there and, where the
 /// parts of a backward pass are not told apart, before the last one's way back. `anyCuts`: the model may be
 /// cut elsewhere.
-static double boundStep(llvm::ArrayRef<StageSum> stages, const Plan &plan, const Cluster &cluster,
-                        bool anyCuts) {
-  auto microBatches = static_cast<double>(plan.microBatches);
-  double begin = 0, drain = 0, longest = shareWork(stages, plan);
+static double boundStep(llvm::ArrayRef<StageSum> stages, double microBatches, bool splitsBackward,
+                        const Cluster &cluster, bool anyCuts) {
+  double begin = 0, drain = 0, longest = shareWork(stages, microBatches);
   double pace = getPace(stages, cluster);
   for (const StageSum &stage : stages) {
     double busy = pace * microBatches * (stage.forward + stage.backward + stage.weight);
     longest = std::max({longest, begin + busy + drain, begin + busy + stage.reduction});
     begin += pace * stage.firstForward;
-    if (!splitsBackward(plan.schedule))
+    if (!splitsBackward)
       drain += pace * stage.firstBackward;
   }
   return longest + boundUpdate(stages, anyCuts);
 }
 
-std::vector<StageSum> PlanEstimator::sumStages(const Plan &plan, const ModelDivision &division) {
-  double part = 1 / static_cast<double>(plan.countRanks(AxisRole::State));
-  std::vector<StageSum> stages(static_cast<size_t>(plan.countStages()), StageSum(part));
-  const std::vector<int64_t> &stageOf = countFlights(plan).stageOf;
+ChunkSummer PlanEstimator::getSummer(const Step &step, const Flights &flown, const StateRows &rows) const {
+  return {rows, cluster.concurrency, flown.getWholeShare(step.shape.microBatches)};
+}
+
+std::vector<StageSum> PlanEstimator::sumStages(const Flights &flown, int64_t stageCount,
+                                               const DividedChunks &chunks, const ChunkSummer &summer) const {
+  std::vector<StageSum> stages(static_cast<size_t>(stageCount));
   std::vector<StageVariables> variables(stages.size());
-  StageSum one(part);
-  for (size_t at = 0; at < stageOf.size(); ++at) {
-    auto stage = static_cast<size_t>(stageOf[at]);
-    if (!division.chunks.isLikeLast(at)) {
-      const ChunkTable &chunk = division.chunks[at];
-      one = StageSum(part);
-      one.add(chunk, variables[stage].add(chunk.own, chunk.shared), /*isFirst=*/at == 0, plan, cluster);
+  StageSum one;
+  for (size_t at = 0; at < flown.stageOf.size(); ++at) {
+    auto stage = static_cast<size_t>(flown.stageOf[at]);
+    if (!chunks.tables.isLikeLast(at) || !chunks.states.isLikeLast(at)) {
+      const ChunkState &stored = chunks.states[at];
+      one = StageSum();
+      if (stored.shared.empty())
+        one.add(chunks.tables[at], stored, stored.own, /*isFirst=*/at == 0, summer);
+      else
+        one.add(chunks.tables[at], stored, variables[stage].add(stored.own, stored.shared),
+                /*isFirst=*/at == 0, summer);
     }
     stages[stage].join(one);
   }
   return stages;
 }
 
-PlanEstimate PlanEstimator::weigh(const Plan &plan, const std::vector<UnitTable> &kinds, Weighing how) {
+PlanEstimate PlanEstimator::weigh(const Step &step, const DividedModel &model, Weighing how) {
   bool anyGroup = how == Weighing::BoundOfGroups;
-  const ModelDivision &division = divisions.get(plan, tables.getUnits(plan), kinds, anyGroup);
-  const Places &places = how == Weighing::Estimate ? countMessages(plan) : countFlights(plan).places;
-  std::vector<StageSum> stages = sumStages(plan, division);
+  const Flights &flown = countFlights(step);
+  const ModelDivision &division = divisions.get(model, step.ranks, step.shape.getNumChunks(), step.cuts);
+  DividedChunks chunks{division.chunks, divisions.getStates(model, step.ranks, division, anyGroup)};
+  const Places &places = how == Weighing::Estimate ? countMessages(step) : flown.places;
+  std::vector<StageSum> stages =
+      sumStages(flown, step.shape.stages, chunks, getSummer(step, flown, model.rows));
   PlanEstimate result;
   if (how == Weighing::Estimate)
     result.cuts = division.cuts;
-  bool anyCuts = how != Weighing::Estimate && plan.cuts.empty() && stages.size() > 1;
-  result.leastSeconds = boundStep(stages, plan, cluster, anyCuts);
-  result.seconds = how == Weighing::Estimate ? sumStep(stages, plan, cluster) : result.leastSeconds;
-  weighMemory(division, places, stages, result);
+  bool anyCuts = how != Weighing::Estimate && step.cuts.empty() && stages.size() > 1;
+  auto microBatches = static_cast<double>(step.shape.microBatches);
+  result.leastSeconds = boundStep(stages, microBatches, flown.splitsBackward(), cluster, anyCuts);
+  result.seconds = how == Weighing::Estimate ? sumStep(stages, step.shape, flown.splitsBackward(), cluster)
+                                             : result.leastSeconds;
+  weighMemory(chunks.tables, places, stages, result);
   if (anyCuts)
-    boundAnyCuts(plan, division, stages, result);
+    boundAnyCuts(flown, chunks, stages, result);
   return result;
 }
 
-void PlanEstimator::weighMemory(const ModelDivision &division, const Places &places,
+void PlanEstimator::weighMemory(const ChunkTables &chunks, const Places &places,
                                 llvm::ArrayRef<StageSum> stages, PlanEstimate &result) const {
   for (size_t stage = 0; stage < stages.size(); ++stage) {
     std::vector<double> whole;
@@ -152,10 +173,10 @@ void PlanEstimator::weighMemory(const ModelDivision &division, const Places &pla
       whole.push_back(std::max(input + stages[stage].gatheredOnce, weight));
     const StageSum &sum = stages[stage];
     result.hostBytes = std::max(result.hostBytes, sum.offloaded);
-    double most = boundMostBytes(places[stage], division.chunks, whole);
+    double most = boundMostBytes(places[stage], chunks, whole);
     if (sum.state + std::max(most, sum.staged) <= result.bytes)
       continue;
-    double held = findMostBytes(places[stage], division.chunks, whole);
+    double held = findMostBytes(places[stage], chunks, whole);
     double bytes = sum.state + std::max(held, sum.staged);
     if (bytes > result.bytes) {
       result.bytes = bytes;
@@ -164,21 +185,23 @@ void PlanEstimator::weighMemory(const ModelDivision &division, const Places &pla
   }
 }
 
-/// The lists of a plan's schedule with their messages. Empty where there is no such schedule.
-const PipelineSchedule &PlanEstimator::getLists(const Plan &plan, int64_t microBatches) {
-  int64_t stages = plan.countStages();
-  return lists.get({plan.schedule, stages, microBatches, plan.chunks}, [&](PipelineSchedule &schedule) {
-    auto built = buildSchedule(getName(plan.schedule), {stages, microBatches, plan.chunks});
-    if (built)
-      schedule = completeLists(std::move(*built));
-    else
-      llvm::consumeError(built.takeError());
-  });
+/// The lists of a schedule with their messages. Empty where there is no such schedule.
+const PipelineSchedule &PlanEstimator::getLists(const Step &step, int64_t microBatches) {
+  PipelineShape shape = step.shape;
+  shape.microBatches = microBatches;
+  return lists.get({step.schedule, shape.stages, microBatches, shape.chunksPerStage},
+                   [&](PipelineSchedule &schedule) {
+                     auto built = buildSchedule(getName(step.schedule), shape);
+                     if (built)
+                       schedule = completeLists(std::move(*built));
+                     else
+                       llvm::consumeError(built.takeError());
+                   });
 }
 
 /// By stage: seconds until its last action.
-std::vector<double> PlanEstimator::replay(const Plan &plan, int64_t microBatches, const StepTimes &times) {
-  const PipelineSchedule &schedule = getLists(plan, microBatches);
+std::vector<double> PlanEstimator::replay(const Step &step, int64_t microBatches, const StepTimes &times) {
+  const PipelineSchedule &schedule = getLists(step, microBatches);
   llvm::Expected<Timeline> timeline = replaySchedule(schedule, times);
   std::vector<double> ends(schedule.stages.size());
   if (!timeline) {
@@ -193,30 +216,40 @@ std::vector<double> PlanEstimator::replay(const Plan &plan, int64_t microBatches
   return ends;
 }
 
-double PlanEstimator::simulate(const Plan &plan) {
-  const std::vector<UnitTable> *kinds = tables.getExact(plan);
-  if (!kinds)
-    return 0;
-  const ModelDivision &division = divisions.get(plan, tables.getUnits(plan), *kinds);
+/// By stage, of all micro-batches. Once all stages are busy, each further one takes as long as the one
+/// before.
+std::vector<double> PlanEstimator::replaySteps(const Step &step, const DividedChunks &chunks,
+                                               const ChunkSummer &summer) {
   StepTimes times;
   times.chunks.clear();
-  double pace = plan.countStages() > 1 ? 1 / cluster.oversubscription : 1;
-  for (size_t chunk = 0; chunk < division.chunks.size(); ++chunk) {
-    ActionTimes &own = times.chunks.emplace_back(getTimes(division.chunks[chunk], plan, cluster.concurrency));
-    own = {pace * own.forward, pace * own.backwardInput, pace * own.backwardWeight, own.transfer};
+  double pace = step.shape.stages > 1 ? 1 / cluster.oversubscription : 1;
+  for (size_t chunk = 0; chunk < chunks.tables.size(); ++chunk) {
+    ActionTimes &own = times.chunks.emplace_back(summer.getTimes(chunks.tables[chunk], chunks.states[chunk]));
+    own = {pace * own.forward, pace * own.backwardInput, pace * own.backwardWeight, own.transfer,
+           pace * own.joined};
   }
-  // Once all stages are busy, each further micro-batch takes as long as the one before.
-  int64_t stages = plan.countStages(), most = std::min(plan.microBatches, 4 * stages), fewer = 3 * stages;
-  std::vector<double> ends = replay(plan, most, times);
-  if (plan.microBatches > most) {
-    std::vector<double> before = replay(plan, fewer, times);
-    for (auto [end, earlier] : llvm::zip(ends, before))
-      end +=
-          (end - earlier) * static_cast<double>(plan.microBatches - most) / static_cast<double>(most - fewer);
-  }
-  std::vector<StageSum> sums = sumStages(plan, division);
+  int64_t all = step.shape.microBatches, most = limitMicroBatches(step.shape), fewer = 3 * step.shape.stages;
+  std::vector<double> ends = replay(step, most, times);
+  if (all > most)
+    for (auto [end, earlier] : llvm::zip(ends, replay(step, fewer, times)))
+      end += (end - earlier) * static_cast<double>(all - most) / static_cast<double>(most - fewer);
+  return ends;
+}
+
+double PlanEstimator::simulate(const Plan &plan) {
+  const std::vector<UnitTable> *kinds = tables.getExact(plan);
+  const StateRows *rows = tables.getRows(plan);
+  if (!kinds || !rows)
+    return 0;
+  Step step(plan);
+  DividedModel model{tables.getUnits(plan), *kinds, *rows};
+  const ModelDivision &division = divisions.get(model, step.ranks, step.shape.getNumChunks(), step.cuts);
+  DividedChunks chunks{division.chunks, divisions.getStates(model, step.ranks, division)};
+  const Flights &flown = countFlights(step);
+  ChunkSummer summer = getSummer(step, flown, *rows);
   double longest = 0, update = 0;
-  for (auto [sum, end] : llvm::zip(sums, ends)) {
+  for (auto [sum, end] :
+       llvm::zip(sumStages(flown, step.shape.stages, chunks, summer), replaySteps(step, chunks, summer))) {
     longest = std::max(longest, end + sum.last + sum.reduction);
     update = std::max(update, sum.update);
   }
@@ -225,16 +258,24 @@ double PlanEstimator::simulate(const Plan &plan) {
 
 std::optional<PlanEstimate> PlanEstimator::estimate(const Plan &plan) {
   const std::vector<UnitTable> *kinds = tables.get(plan);
-  return kinds ? std::optional(weigh(plan, *kinds, Weighing::Estimate)) : std::nullopt;
+  const StateRows *rows = kinds ? tables.getRows(plan) : nullptr;
+  if (!rows)
+    return std::nullopt;
+  return weigh(Step(plan), {tables.getUnits(plan), *kinds, *rows}, Weighing::Estimate);
+}
+
+std::optional<PlanEstimate> PlanEstimator::boundWith(const Plan &plan, bool anyRecompute, Weighing how) {
+  const std::vector<UnitTable> *kinds = tables.getLeast(plan, anyRecompute);
+  const StateRows *rows = kinds ? tables.getLeastRows(plan) : nullptr;
+  if (!rows)
+    return std::nullopt;
+  return weigh(Step(plan), {tables.getUnits(plan), *kinds, *rows}, how);
 }
 
 std::optional<PlanEstimate> PlanEstimator::bound(const Plan &plan) {
-  const std::vector<UnitTable> *kinds = tables.getLeast(plan, /*anyRecompute=*/false);
-  return kinds ? std::optional(weigh(plan, *kinds, Weighing::Bound)) : std::nullopt;
+  return boundWith(plan, /*anyRecompute=*/false, Weighing::Bound);
 }
 
 std::optional<PlanEstimate> PlanEstimator::boundFamily(const Plan &plan, bool anyGroup) {
-  const std::vector<UnitTable> *kinds = tables.getLeast(plan, /*anyRecompute=*/true);
-  return kinds ? std::optional(weigh(plan, *kinds, anyGroup ? Weighing::BoundOfGroups : Weighing::Bound))
-               : std::nullopt;
+  return boundWith(plan, /*anyRecompute=*/true, anyGroup ? Weighing::BoundOfGroups : Weighing::Bound);
 }

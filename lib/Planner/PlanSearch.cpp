@@ -129,12 +129,15 @@ bool PlanSearch::fitsHost(double bytes) const {
   return together * bytes <= cluster.host.memoryBytes;
 }
 
+static Plan offload(Plan plan) {
+  plan.offload = OffloadKind::DeviceUpdate;
+  return plan;
+}
+
 double PlanSearch::boundBytes(const Plan &plan, double bytes) {
   if (!request.mayOffload())
     return bytes;
-  Plan offloaded = plan;
-  offloaded.offload = OffloadKind::DeviceUpdate;
-  std::optional<PlanEstimate> least = estimator.boundFamily(offloaded, !request.hasPinnedGroups());
+  std::optional<PlanEstimate> least = estimator.boundFamily(offload(plan), !request.hasPinnedGroups());
   return least && fitsHost(least->hostBytes) ? std::min(bytes, least->bytes) : bytes;
 }
 
@@ -144,8 +147,11 @@ void PlanSearch::boundAll() {
     bounded.push_back({plan, std::nullopt, std::nullopt});
     tables.expectLeast(plan);
   });
-  for (const Bounded &one : bounded)
+  for (const Bounded &one : bounded) {
     estimator.prepare(one.plan, /*anyRecompute=*/true);
+    if (isSmallBest && request.mayOffload())
+      estimator.prepare(offload(one.plan), /*anyRecompute=*/true);
+  }
   workers.forEach(static_cast<int64_t>(bounded.size()), [&](int64_t number) {
     Bounded &one = bounded[static_cast<size_t>(number)];
     one.least = estimator.boundFamily(one.plan, anyGroup);
@@ -160,6 +166,9 @@ void PlanSearch::bound() {
     boundAll();
   result.weighed = static_cast<int64_t>(bounded.size());
   // What does not fit may fit when it is offloaded.
+  for (const Bounded &one : bounded)
+    if (request.mayOffload() && !one.offloaded && !fitsByBound(one.plan, one.least->bytes))
+      estimator.prepare(offload(one.plan), /*anyRecompute=*/true);
   workers.forEach(result.weighed, [&](int64_t number) {
     Bounded &one = bounded[static_cast<size_t>(number)];
     if (!one.offloaded && !fitsByBound(one.plan, one.least->bytes))

@@ -1,94 +1,15 @@
 //===- StagePlaces.cpp - what a stage of a pipeline has places for --------------------------------------===//
 #include "par/Planner/StagePlaces.h"
+#include "par/Schedule/FlightPlan.h"
 #include "par/Schedule/Messages.h"
-
-#include <array>
 
 using namespace mlir::par;
 
-using Kind = ActionKind;
 using Count = int32_t ChunkPlaces::*;
 
-namespace {
-/// Of actions; lists are long, and there is one for every shape of a schedule.
-class Kinds {
-public:
-  constexpr Kinds() = default;
-  constexpr Kinds(std::initializer_list<Kind> kinds) {
-    for (Kind kind : kinds)
-      bits |= bitOf(kind);
-  }
-  constexpr bool contains(Kind kind) const { return bits & bitOf(kind); }
-  constexpr bool meets(Kinds other) const { return bits & other.bits; }
-  constexpr void add(Kind kind) { bits |= bitOf(kind); }
-
-private:
-  static constexpr uint64_t bitOf(Kind kind) { return uint64_t(1) << static_cast<unsigned>(kind); }
-  uint64_t bits = 0;
-};
-
-/// What lies from one action to another.
-struct Holding {
-  Count count;
-  Kinds filledBy, readLastBy;
-};
-} // namespace
-
-/// A whole backward pass is both parts.
-static constexpr Holding kHoldings[] = {
-    {&ChunkPlaces::saved, {Kind::Forward}, {Kind::Backward, Kind::BackwardInput}},
-    {&ChunkPlaces::savedForWeight, {Kind::Forward}, {Kind::Backward, Kind::BackwardWeight}},
-    {&ChunkPlaces::handed, {Kind::BackwardInput}, {Kind::BackwardWeight}},
-    {&ChunkPlaces::inputs, {Kind::ReceiveActivation}, {Kind::Backward, Kind::BackwardInput}},
-    {&ChunkPlaces::sent, {Kind::Forward}, {Kind::SentActivation}},
-    {&ChunkPlaces::handedBack, {Kind::Backward, Kind::BackwardInput}, {Kind::SentGradient}},
-    {&ChunkPlaces::received, {Kind::ReceiveGradient}, {Kind::Backward, Kind::BackwardInput}},
-};
-static constexpr size_t kHoldingCount = std::size(kHoldings);
-
-namespace {
-/// Places of a chunk for what is saved of one kind: micro-batches take the first that is free.
-struct Places {
-  struct Interval {
-    size_t begin, end;
-  };
-  std::vector<Interval>
-      taken; ///< positions of a list, by place: from when it is filled first until it is read last
-
-  void take(size_t position) {
-    if (++live > taken.size())
-      taken.push_back({position, position});
-    taken[live - 1].end = position;
-  }
-  void leave(size_t position) {
-    for (size_t place = 0; place < live; ++place)
-      taken[place].end = position;
-    --live;
-  }
-
-private:
-  size_t live = 0;
-};
-} // namespace
-
-namespace {
-/// Of a chunk.
-struct Lives {
-  Kinds occurring; ///< chunks that are neighbours on a stage send and receive nothing
-  std::array<Places, kHoldingCount> places; ///< by what it holds
-
-  void follow(Kind kind, size_t position) {
-    for (auto [holding, held] : llvm::zip(kHoldings, places)) {
-      if (!occurring.meets(holding.filledBy) || !occurring.meets(holding.readLastBy))
-        continue;
-      if (holding.filledBy.contains(kind))
-        held.take(position);
-      if (holding.readLastBy.contains(kind))
-        held.leave(position);
-    }
-  }
-};
-} // namespace
+static constexpr Count kCounts[] = {
+    &ChunkPlaces::saved, &ChunkPlaces::savedForWeight, &ChunkPlaces::handed,  &ChunkPlaces::inputs,
+    &ChunkPlaces::sent,  &ChunkPlaces::handedBack,     &ChunkPlaces::received};
 
 namespace {
 /// While a chunk of a stage runs.
@@ -102,8 +23,8 @@ struct StagePlaces {
 static bool isWithin(const StagePlaces &now, const StagePlaces &other) {
   return now.running == other.running && llvm::all_of(llvm::zip(now.held, other.held), [](const auto &pair) {
            auto &[mine, others] = pair;
-           return llvm::all_of(kHoldings, [&mine = mine, &others = others](const Holding &holding) {
-             return mine.*holding.count <= others.*holding.count;
+           return llvm::all_of(kCounts, [&mine = mine, &others = others](Count count) {
+             return mine.*count <= others.*count;
            });
          });
 }
@@ -115,26 +36,66 @@ static void addMoment(const StagePlaces &now, std::vector<StagePlaces> &moments)
   moments.push_back(now);
 }
 
-/// The stage's own, of messages too.
-static int64_t getChunk(const Action &action) {
-  std::optional<Message> message = getMessage(action);
-  if (!message)
-    return action.chunk;
-  return message->isAtSender() ? message->from : message->to;
-}
-
-/// In between what is in a chunk's places, other chunks cannot have them (FlightPlan.h).
-static std::map<int64_t, Lives> followLives(llvm::ArrayRef<Action> list) {
-  std::map<int64_t, Lives> lives;
-  std::vector<Lives *> chunkOf; // of each action
-  for (const Action &action : list) {
-    chunkOf.push_back(&lives[getChunk(action)]);
-    chunkOf.back()->occurring.add(action.kind);
+namespace {
+/// The places of one stage, by chunks that are its own.
+class StageFlights {
+public:
+  StageFlights(const PipelineSchedule &schedule, size_t stage)
+      : list(schedule.stages[stage]), stageOfChunk(schedule.stageOfChunk), stage(static_cast<int64_t>(stage)),
+        flights(schedule, stage, getLong()) {
+    for (const Action &action : list)
+      if (std::optional<Message> message = getMessage(action))
+        crossing.insert({message->isGradient ? Flight::Gradient : Flight::Activation, message->getCut()});
   }
-  for (auto [position, action] : llvm::enumerate(list))
-    chunkOf[position]->follow(action.kind, position);
-  return lives;
-}
+
+  /// Calls `see(chunk, count, first, last)` for every place, with positions of the list.
+  template <typename See>
+  void visit(See see) const {
+    for (const PlaceLife &life : flights.getLives())
+      if (std::optional<std::pair<int64_t, Count>> held = find(life.flight, life.chunk))
+        see(held->first, held->second, life.first, life.last);
+  }
+
+private:
+  /// What a chunk is handed lies until its backward pass has read it.
+  LongFlights getLong() const {
+    LongFlights longer;
+    for (const Action &action : list)
+      if (action.chunk > 0 &&
+          (action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardInput))
+        longer.readers.insert({action.kind, action.chunk, Flight::Activation, action.chunk - 1});
+    return longer;
+  }
+
+  /// Chunks that are neighbours on a stage send and receive nothing; nor do lists without messages.
+  std::optional<std::pair<int64_t, Count>> find(Flight flight, int64_t chunk) const {
+    switch (flight) {
+    case Flight::Residuals:
+      return std::pair(chunk, &ChunkPlaces::saved);
+    case Flight::WeightResiduals:
+      return std::pair(chunk, &ChunkPlaces::savedForWeight);
+    case Flight::HandedResiduals:
+      return std::pair(chunk, &ChunkPlaces::handed);
+    case Flight::Activation:
+    case Flight::Gradient:
+      break;
+    }
+    if (!crossing.count({flight, chunk}))
+      return std::nullopt;
+    bool isBefore = stageOfChunk[static_cast<size_t>(chunk)] == stage; // of the cut
+    if (flight == Flight::Activation)
+      return isBefore ? std::pair(chunk, &ChunkPlaces::sent) : std::pair(chunk + 1, &ChunkPlaces::inputs);
+    return isBefore ? std::pair(chunk, &ChunkPlaces::received)
+                    : std::pair(chunk + 1, &ChunkPlaces::handedBack);
+  }
+
+  const std::vector<Action> &list;
+  const std::vector<int64_t> &stageOfChunk;
+  const int64_t stage;
+  std::set<std::pair<Flight, int64_t>> crossing; ///< what messages bring or take, by cuts
+  FlightPlan flights;
+};
+} // namespace
 
 /// Messages that do not lie with what is saved.
 static int32_t countOwnInputs(const ChunkPlaces &held) { return std::max(0, held.inputs - held.saved); }
@@ -146,27 +107,28 @@ static std::vector<ChunkPlaces> findCeiling(llvm::ArrayRef<StagePlaces> moments)
     for (auto [most, held] : llvm::zip(ceiling, moment.held)) {
       int32_t ownInputs = std::max(countOwnInputs(most), countOwnInputs(held));
       most.chunk = held.chunk;
-      for (const Holding &holding : kHoldings)
-        most.*holding.count = std::max(most.*holding.count, held.*holding.count);
+      for (Count count : kCounts)
+        most.*count = std::max(most.*count, held.*count);
       most.inputs = most.saved + ownInputs;
     }
   }
   return ceiling;
 }
 
-StageMoments mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
+StageMoments mlir::par::listPlaces(const PipelineSchedule &schedule, size_t stageNumber) {
+  const std::vector<Action> &list = schedule.stages[stageNumber];
   StagePlaces now;
   std::map<int64_t, size_t> numbers; // of chunks on the stage
+  for (size_t chunk = 0; chunk < schedule.stageOfChunk.size(); ++chunk)
+    if (schedule.stageOfChunk[chunk] == static_cast<int64_t>(stageNumber)) {
+      numbers[static_cast<int64_t>(chunk)] = now.held.size();
+      now.held.push_back({static_cast<int32_t>(chunk)});
+    }
   std::vector<std::vector<std::pair<size_t, Count>>> begins(list.size()), ends(list.size());
-  for (auto &[chunk, lives] : followLives(list)) {
-    size_t number = numbers[chunk] = now.held.size();
-    now.held.push_back({static_cast<int32_t>(chunk)});
-    for (auto [holding, places] : llvm::zip(kHoldings, lives.places))
-      for (Places::Interval interval : places.taken) {
-        begins[interval.begin].emplace_back(number, holding.count);
-        ends[interval.end].emplace_back(number, holding.count);
-      }
-  }
+  StageFlights(schedule, stageNumber).visit([&](int64_t chunk, Count count, size_t first, size_t last) {
+    begins[first].emplace_back(numbers.at(chunk), count);
+    ends[last].emplace_back(numbers.at(chunk), count);
+  });
   std::vector<StagePlaces> moments;
   for (auto [position, action] : llvm::enumerate(list)) {
     for (auto [chunk, count] : begins[position])
@@ -184,6 +146,9 @@ StageMoments mlir::par::listPlaces(llvm::ArrayRef<Action> list) {
     stage.running.push_back(moment.running);
     llvm::append_range(stage.held, moment.held);
   }
+  stage.hasMessages = llvm::any_of(stage.ceiling, [](const ChunkPlaces &most) { return most.hasMessages(); });
+  for (const ChunkPlaces &held : stage.held)
+    stage.saved.push_back(held.saved);
   return stage;
 }
 
@@ -232,9 +197,29 @@ static double sumHeld(const ChunkPlaces *places, const StageTables &tables) {
   return bytes;
 }
 
+/// The same of a stage that holds nothing else.
+static double findMostSaved(const StageMoments &stage, const StageTables &tables,
+                            llvm::ArrayRef<double> whole) {
+  llvm::SmallVector<double, 8> saved;
+  for (const ChunkTable *chunk : tables)
+    saved.push_back(chunk->saved);
+  const int32_t *held = stage.saved.data();
+  double most = 0;
+  for (size_t running : stage.running) {
+    double bytes = whole[running];
+    for (double each : saved)
+      bytes += *held++ * each;
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
 double mlir::par::findMostBytes(const StageMoments &stage, const ChunkTables &chunks,
                                 llvm::ArrayRef<double> whole) {
   StageTables tables = findTables(stage, chunks);
+  auto hasParts = [](const ChunkTable *chunk) { return chunk->savedForWeight > 0 || chunk->handed > 0; };
+  if (!stage.hasMessages && llvm::none_of(tables, hasParts))
+    return findMostSaved(stage, tables, whole);
   const ChunkPlaces *places = stage.held.data();
   double most = 0;
   for (size_t running : stage.running) {

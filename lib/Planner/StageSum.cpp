@@ -1,116 +1,113 @@
 //===- StageSum.cpp - a stage over a step ---------------------------------------------------------------===//
 #include "StageSum.h"
-#include "par/Cost/CollectiveTimes.h"
 
 using namespace mlir::par;
 
-static bool gathersAgain(const Plan &plan) {
-  return plan.zero == 3 && plan.zero3Gather == GatherTime::PerMicroBatch;
-}
+namespace {
+/// Collectives of one chunk in one action.
+struct Exchanged {
+  double seconds = 0;
+  bool isStarted = false;
 
-/// Seconds that a chunk's collectives cost it. Functions wait for all that they start: beside overlap, that
-/// of the first or last unit has nothing to run beside, and what runs beside others slows them down.
-static double getShown(double collectives, double computing, int64_t units, const Plan &plan,
-                       const ConcurrencyModel &concurrency) {
-  if (!plan.overlap)
-    return collectives;
-  double begun = collectives / concurrency.communicateShare;
-  double alone = 1 / static_cast<double>(units);
-  double shown = std::max(begun * alone, begun - computing * (1 - alone));
-  return shown + (begun - shown) * (1 - concurrency.computeShare);
-}
+  void add(const CollectiveRow &row, const ExchangeSum &sum) {
+    seconds += sum.seconds;
+    isStarted |= row.isStarted;
+  }
+  /// Seconds that they cost the chunk. Functions wait for all that they start: that of the first or last unit
+  /// has nothing to run beside. What runs beside others slows them down, which shows where these take longer.
+  double show(double computing, int64_t units, const ConcurrencyModel &concurrency) const {
+    if (!isStarted)
+      return seconds;
+    double begun = seconds / concurrency.communicateShare;
+    double alone = 1 / static_cast<double>(units);
+    double slowed = begun * (alone + (1 - alone) * (1 - concurrency.computeShare));
+    return std::max(slowed, begun - computing * (1 - alone));
+  }
+};
+} // namespace
 
-ActionTimes mlir::par::getTimes(const ChunkTable &chunk, const Plan &plan,
-                                const ConcurrencyModel &concurrency) {
-  double gather = gathersAgain(plan) ? chunk.gatherParameters : 0;
-  double gatherBack = gathersAgain(plan) ? chunk.gatherBack : 0;
-  double scatter = plan.zero >= 2 ? chunk.scatterGradients : 0;
-  double back = chunk.backwardInput + chunk.backwardWeight;
+ActionTimes ChunkSummer::getTimes(const ChunkTable &chunk, const ChunkState &stored) const {
+  Exchanged forward, whole, input, weight;
+  for (auto [row, sum] : llvm::zip(rows.collectives, stored.exchanged))
+    if (row.action == ActionKind::Forward)
+      forward.add(row, sum);
+    else if (row.action == ActionKind::Backward)
+      whole.add(row, sum);
+    else if (row.action == ActionKind::BackwardInput)
+      input.add(row, sum);
+    else if (row.action == ActionKind::BackwardWeight)
+      weight.add(row, sum);
   ActionTimes times{chunk.forward, chunk.backwardInput, chunk.backwardWeight, chunk.transfer};
-  times.forward += getShown(gather, chunk.forward, chunk.units, plan, concurrency);
-  if (chunk.hasBackward())
-    (splitsBackward(plan.schedule) ? times.backwardWeight : times.backwardInput) +=
-        getShown(gatherBack + scatter, back, chunk.unitsBack, plan, concurrency);
+  times.forward += forward.show(chunk.forward, chunk.units, concurrency);
+  if (!chunk.hasBackward())
+    return times;
+  times.joined = whole.show(chunk.backwardInput + chunk.backwardWeight, chunk.unitsBack, concurrency);
+  double ofInput = input.show(chunk.backwardInput, chunk.unitsBack, concurrency);
+  double ofWeight =
+      rows.splitsBackward ? weight.show(chunk.backwardWeight, chunk.unitsBack, concurrency) : times.joined;
+  times.backwardInput += ofInput;
+  times.backwardWeight += ofWeight;
+  times.joined -= ofInput + ofWeight;
   return times;
 }
 
-void StageSum::addComputing(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency) {
-  ActionTimes times = getTimes(chunk, plan, concurrency);
+void StageSum::addComputing(const ChunkTable &chunk, const ActionTimes &times, const ChunkSummer &summer) {
   if (forward == 0) {
     firstForward = times.forward + times.transfer;
-    firstBackward = chunk.hasBackward() ? times.backwardInput + times.transfer : 0;
+    firstBackward = chunk.hasBackward() ? summer.getBackward(times) + times.transfer : 0;
   }
   forward += times.forward;
-  backward += times.backwardInput;
-  weight += times.backwardWeight;
+  backward += summer.getBackward(times);
+  weight += (1 - summer.wholeShare) * times.backwardWeight;
   transfers += times.transfer;
 }
 
-/// By stage of ZeRO (Rajbhandari et al., 1910.02054, section 3; docs/Formulas.md, "State").
-void StageSum::addStored(const StateTable &variables, const Plan &plan) {
-  double parameters = plan.zero < 3 ? variables.parameters : variables.parameters * part;
-  double gradients = plan.zero < 2 ? variables.gradients : variables.gradients * part;
-  if (plan.zero == 1)
-    gradients += variables.gradients * part;
-  if (plan.zero == 3 && plan.zero3Gather == GatherTime::PerStep)
-    gatheredOnce += variables.parameters;
-  state += parameters + gradients;
-  double optimizer = plan.zero ? variables.optimizer * part : variables.optimizer;
-  (plan.offload == OffloadKind::None ? state : offloaded) += optimizer;
+/// The second part of a split backward pass has gradients of weights, but no parameters.
+void StageSum::addWhole(const ChunkTable &chunk, const ChunkState &stored, const ChunkSummer &summer) {
+  bool hasParts = summer.wholeShare < 1, knowsParts = summer.rows.splitsBackward;
+  bool hasWhole = summer.wholeShare > 0 && (knowsParts || !hasParts);
+  double reduced = std::max(hasWhole ? stored.reduced : 0, stored.reducedInput);
+  whole.emplace_back(chunk.workspace + stored.gathered + reduced,
+                     hasParts && !knowsParts ? stored.reduced : stored.reducedWeight);
 }
 
-/// What lies whole for a while: parameters that are gathered and gradients that are still to be scattered, of
-/// a unit, and beside overlap of the next one too. The first part of a split backward pass has no gradients
-/// of weights, the second part no parameters.
-void StageSum::addWhole(const ChunkTable &chunk, const Plan &plan) {
-  double gathered = plan.overlap ? chunk.gatheredBeside : chunk.gathered;
-  double reduced = plan.overlap ? chunk.reducedBeside : chunk.reduced;
-  gathered = gathersAgain(plan) ? gathered : 0;
-  reduced = plan.zero >= 2 ? reduced : 0;
-  if (splitsBackward(plan.schedule))
-    whole.emplace_back(chunk.workspace + gathered, reduced);
-  else
-    whole.emplace_back(chunk.workspace + gathered + reduced, 0);
+/// What is exchanged once a step: behind all micro-batches, or in the last backward action. Of a whole
+/// backward pass that is so in chunks that hand no gradient on (par-fuse-reduction).
+void StageSum::addCollectives(const ChunkTable &chunk, const StateTable &variables, bool isFirst,
+                              const ChunkSummer &summer) {
+  Exchanged behind, beside, once;
+  for (auto [row, sum] : llvm::zip(summer.rows.collectives, variables.exchanged))
+    if (row.action == ActionKind::BackwardLast && !isFirst && summer.wholeShare == 1)
+      behind.seconds += sum.seconds;
+    else if (row.action == ActionKind::BackwardLast || row.action == ActionKind::BackwardWeightLast)
+      beside.add(row, sum);
+    else if (row.action == ActionKind::Reduce)
+      behind.seconds += sum.seconds;
+    else if (row.action == ActionKind::Gather || row.action == ActionKind::Update)
+      once.add(row, sum);
+  reduction += behind.seconds;
+  (summer.wholeShare < 1 ? reduction : last) +=
+      beside.show(chunk.backwardInput + chunk.backwardWeight, chunk.units, summer.concurrency);
+  update += once.show(chunk.forward, chunk.units, summer.concurrency);
 }
 
-/// What is exchanged once a step.
-void StageSum::addCollectives(const ChunkTable &chunk, const DataTimes &data, bool isFirst, const Plan &plan,
-                              const ConcurrencyModel &concurrency) {
-  auto shown = [&](double collectives, double computing) {
-    return getShown(collectives, computing, chunk.units, plan, concurrency);
-  };
-  bool isSplit = splitsBackward(plan.schedule);
-  // Beside overlap the last backward function of a chunk that hands no gradient on reduces, too.
-  double reduce = plan.zero == 0 ? data.reduce : data.reduceParts;
-  if (plan.zero == 1)
-    reduce += data.scatter;
-  if (isFirst || isSplit)
-    reduce = shown(reduce, chunk.backwardInput + chunk.backwardWeight);
-  (plan.overlap && isFirst && !isSplit ? last : reduction) += reduce;
-  if (plan.zero > 0 && !gathersAgain(plan))
-    update += shown(plan.zero == 3 ? data.gather : data.gatherTrained, chunk.forward);
+/// The optimizer's state comes from the host and goes back, if it lies there: what is started, one tensor's
+/// beside another's.
+void StageSum::addUpdate(const StateTable &variables, const ChunkSummer &summer) {
+  update += variables.update;
+  update += summer.rows.startsCopies ? std::max(variables.copies - variables.update, 0.0) : variables.copies;
 }
 
-/// The optimizer's state comes from the host and goes back, if it lies there.
-void StageSum::addUpdate(const StateTable &variables, const Plan &plan, const Cluster &cluster) {
-  double computing = plan.zero ? variables.update * part : variables.update;
-  update += computing;
-  if (plan.offload == OffloadKind::None)
-    return;
-  double bytes = plan.zero ? variables.optimizer * part : variables.optimizer;
-  staged = std::max(staged, variables.largestOptimizer * (plan.zero ? part : 1));
-  auto tensors = static_cast<double>(variables.states);
-  double copies = tensors > 0 ? 2 * tensors * getCopySeconds(bytes / tensors, cluster) : 0;
-  update += plan.overlap ? std::max(copies - computing, 0.0) : copies; // one tensor's beside another's
-}
-
-void StageSum::add(const ChunkTable &chunk, const StateTable &variables, bool isFirst, const Plan &plan,
-                   const Cluster &cluster) {
-  addComputing(chunk, plan, cluster.concurrency);
-  addStored(variables, plan);
-  addWhole(chunk, plan);
-  addCollectives(chunk, variables.data, isFirst, plan, cluster.concurrency);
-  addUpdate(variables, plan, cluster);
+void StageSum::add(const ChunkTable &chunk, const ChunkState &stored, const StateTable &variables,
+                   bool isFirst, const ChunkSummer &summer) {
+  addComputing(chunk, summer.getTimes(chunk, stored), summer);
+  state += variables.device;
+  offloaded += variables.host;
+  gatheredOnce += variables.gathered;
+  staged = std::max(staged, variables.staged);
+  addWhole(chunk, stored, summer);
+  addCollectives(chunk, variables, isFirst, summer);
+  addUpdate(variables, summer);
 }
 
 void StageSum::join(const StageSum &chunks) {

@@ -7,21 +7,34 @@
 
 namespace mlir::par {
 
-/// What a chunk's functions take of a micro-batch, by stage of ZeRO (Rajbhandari et al., 1910.02054, section
-/// 7). Where a backward pass is split, its second part has the gradients of weights.
-ActionTimes getTimes(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency);
+/// How chunks are summed up.
+struct ChunkSummer {
+  const StateRows &rows;
+  const ConcurrencyModel &concurrency;
+  /// Of micro-batches whose backward pass is one action; those of others are two. Where rows have whole ones
+  /// alone, what these exchange is the second part's.
+  double wholeShare;
+
+  /// What a chunk's functions take of a micro-batch.
+  ActionTimes getTimes(const ChunkTable &chunk, const ChunkState &stored) const;
+  /// What other stages wait for of a backward pass, on average.
+  double getBackward(const ActionTimes &times) const {
+    return times.backwardInput + wholeShare * (times.backwardWeight + times.joined);
+  }
+};
+
+/// Chunks by both of their tables.
+struct DividedChunks {
+  const ChunkTables &tables;
+  const ChunkStates &states;
+};
 
 /// One stage over a step.
 class StageSum {
 public:
-  /// `part`: of state, that ZeRO leaves a rank.
-  explicit StageSum(double part) : part(part) {}
-
-  /// `variables`: what it adds to the stage's. `isFirst`: of the model.
-  void add(const ChunkTable &chunk, const StateTable &variables, bool isFirst, const Plan &plan,
-           const Cluster &cluster);
-  /// The state alone, on the device and on the host.
-  void addStored(const StateTable &variables, const Plan &plan);
+  /// `variables`: what the chunk adds to the stage's. `isFirst`: of the model.
+  void add(const ChunkTable &chunk, const ChunkState &stored, const StateTable &variables, bool isFirst,
+           const ChunkSummer &summer);
   /// What the chunks of another one take, too.
   void join(const StageSum &chunks);
 
@@ -42,13 +55,11 @@ public:
   double firstForward = 0, firstBackward = 0;
 
 private:
-  double part;
-
-  void addComputing(const ChunkTable &chunk, const Plan &plan, const ConcurrencyModel &concurrency);
-  void addWhole(const ChunkTable &chunk, const Plan &plan);
-  void addCollectives(const ChunkTable &chunk, const DataTimes &data, bool isFirst, const Plan &plan,
-                      const ConcurrencyModel &concurrency);
-  void addUpdate(const StateTable &variables, const Plan &plan, const Cluster &cluster);
+  void addComputing(const ChunkTable &chunk, const ActionTimes &times, const ChunkSummer &summer);
+  void addWhole(const ChunkTable &chunk, const ChunkState &stored, const ChunkSummer &summer);
+  void addCollectives(const ChunkTable &chunk, const StateTable &variables, bool isFirst,
+                      const ChunkSummer &summer);
+  void addUpdate(const StateTable &variables, const ChunkSummer &summer);
 };
 
 } // namespace mlir::par

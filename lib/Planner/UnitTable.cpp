@@ -55,49 +55,22 @@ static double addSplit(ArrayRef<rank::EntryOpInterface> entries, UnitTable &tabl
   return kept;
 }
 
-/// Where bytes of a category of state count; null: it is none.
-static double VariableTable::*findBytes(rank::Category category) {
-  switch (category) {
-  case rank::Category::Parameters:
-    return &VariableTable::parameters;
-  case rank::Category::Gradients:
-    return &VariableTable::gradients;
-  case rank::Category::Optimizer:
-    return &VariableTable::optimizer;
-  default:
-    return nullptr;
-  }
-}
-
-double UnitTable::sum(double VariableTable::*bytes) const {
-  double total = 0;
-  for (const VariableTable &variable : variables)
-    total += variable.*bytes;
-  return total;
-}
-
-/// What there is of a parameter, and of what belongs to it (`of` of a variable), by its name.
-static void addVariables(rank::ScheduleOp train, UnitTable &table) {
+/// The parameters among its slots. Returns bytes of all that a step stores of variables.
+static double addVariables(rank::ScheduleOp train, UnitTable &table) {
   auto module = train->getParentOfType<ModuleOp>();
-  llvm::StringMap<size_t> numbers;
+  double stored = 0;
   for (auto slot : train.getBody().getOps<rank::SlotOp>()) {
     auto variable = module.lookupSymbol<VariableOp>(slot.getName());
-    double VariableTable::*bytes = findBytes(slot.getCategory());
-    if (slot.getKind() != rank::SlotKind::Variable || !variable || !bytes)
+    if (slot.getKind() != rank::SlotKind::Variable || !variable)
       continue;
-    VariableOp parameter = variable;
-    if (FlatSymbolRefAttr of = variable.getOfAttr())
-      parameter = module.lookupSymbol<VariableOp>(of);
-    auto [number, isNew] = numbers.try_emplace(parameter.getSymName(), table.variables.size());
-    if (isNew) {
-      VariableTable &known = table.variables.emplace_back();
-      known.name = parameter.getSymName().str();
-      known.isTrained = parameter.isTrained();
-    }
-    VariableTable &stored = table.variables[number->second];
-    stored.*bytes += static_cast<double>(rank::getBytes(slot.getBuffer()));
-    stored.states += slot.getCategory() == rank::Category::Optimizer;
+    auto bytes = static_cast<double>(rank::getBytes(slot.getBuffer()));
+    if (slot.getCategory() == rank::Category::Parameters)
+      table.variables.push_back({variable.getSymName().str(), bytes, variable.isTrained()});
+    if (llvm::is_contained({rank::Category::Parameters, rank::Category::Gradients, rank::Category::Optimizer},
+                           slot.getCategory()))
+      stored += bytes;
   }
+  return stored;
 }
 
 /// `messages`: bytes of what the stage sends, and of the gradient that it receives, unless that is kept for
@@ -108,14 +81,12 @@ static void addBytes(rank::ScheduleOp train, double messages, UnitTable &table) 
     auto bytes = arena ? arena.getAs<IntegerAttr>(rank::stringifyCategory(category)) : IntegerAttr();
     return bytes ? static_cast<double>(bytes.getInt()) : 0.0;
   };
-  addVariables(train, table);
   table.saved = get(rank::Category::Activations);
   // Messages have places of their own; where units are neighbours on a stage, none is sent.
   table.saved -= messages;
   table.saved -= std::min(table.saved, table.savedForWeight + table.handed);
-  table.workspace = static_cast<double>(train.getPeakBytes().value_or(0)) - get(rank::Category::Activations);
-  for (const VariableTable &variable : table.variables)
-    table.workspace -= variable.sum();
+  table.workspace = static_cast<double>(train.getPeakBytes().value_or(0)) - get(rank::Category::Activations) -
+                    addVariables(train, table);
 }
 
 /// Without what ranks of data parallelism exchange, which depends on the plan, not on the unit; and without

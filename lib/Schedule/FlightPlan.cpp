@@ -3,6 +3,7 @@
 #include "ActionProducts.h"
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -34,7 +35,11 @@ SmallVector<Flight, 3> getSaved(ActionKind kind) {
 class FlightsOfActions {
 public:
   FlightsOfActions(const PipelineSchedule &schedule, const LongFlights &longer)
-      : schedule(schedule), longer(longer) {}
+      : schedule(schedule), longer(longer) {
+    for (auto [kind, chunk, flight, cut] : longer.readers)
+      if (cut == chunk - 1 || cut == chunk)
+        crossings[{static_cast<unsigned>(kind), chunk}].emplace_back(flight, cut);
+  }
 
   SmallVector<Key, 4> get(const Action &action) const {
     SmallVector<Key, 4> flights;
@@ -48,10 +53,10 @@ public:
     for (Flight flight : getSaved(action.kind))
       flights.push_back({flight, action.chunk, action.microBatch});
     addNeighbours(action, flights);
-    for (Flight flight : {Flight::Activation, Flight::Gradient})
-      for (int64_t cut : {action.chunk - 1, action.chunk})
-        if (longer.readers.count({action.kind, action.chunk, flight, cut}))
-          addCrossing(flight, cut, action.microBatch, flights);
+    auto found = crossings.find({static_cast<unsigned>(action.kind), action.chunk});
+    if (found != crossings.end())
+      for (auto [flight, cut] : found->second)
+        addCrossing(flight, cut, action.microBatch, flights);
     return flights;
   }
 
@@ -77,40 +82,92 @@ private:
 
   const PipelineSchedule &schedule;
   const LongFlights &longer;
+  /// What an action reads that came over a cut before or behind its chunk, by kind and chunk.
+  DenseMap<std::pair<unsigned, int64_t>, SmallVector<std::pair<Flight, int64_t>, 2>> crossings;
+};
+} // namespace
+
+namespace {
+/// What is in flight of one chunk and kind.
+class Line {
+public:
+  Line(std::vector<unsigned> &places, size_t microBatches) : places(places) { ends.reserve(microBatches); }
+
+  void see(int64_t microBatch, size_t position) {
+    auto number = static_cast<size_t>(microBatch);
+    if (number >= ends.size()) {
+      ends.resize(number + 1);
+      isOpen.resize(number + 1);
+    }
+    ends[number] = position;
+  }
+  /// The first place that is free, if it has none.
+  void take(int64_t microBatch, size_t position) {
+    auto number = static_cast<size_t>(microBatch);
+    if (isOpen[number])
+      return;
+    int free = used.find_first_unset();
+    unsigned place = free < 0 ? used.size() : unsigned(free);
+    if (place == used.size()) {
+      used.resize(place + 1);
+      lives.emplace_back(position, position);
+    }
+    used.set(place);
+    isOpen[number] = true;
+    places.resize(std::max(places.size(), number + 1));
+    places[number] = place;
+  }
+  void leave(int64_t microBatch, size_t position) {
+    auto number = static_cast<size_t>(microBatch);
+    if (!isOpen[number] || ends[number] != position)
+      return;
+    isOpen[number] = false;
+    used.reset(places[number]);
+    lives[places[number]].second = position;
+  }
+
+  std::vector<std::pair<size_t, size_t>> lives; ///< by place: positions at which it is taken first, left last
+
+private:
+  std::vector<unsigned> &places; ///< by micro-batch
+  std::vector<size_t> ends;      ///< by micro-batch: the last position that has it
+  BitVector isOpen;              ///< by micro-batch
+  BitVector used;                ///< by place
 };
 } // namespace
 
 FlightPlan::FlightPlan(const PipelineSchedule &schedule, size_t stage, const LongFlights &longer) {
   FlightsOfActions actions(schedule, longer);
   const std::vector<Action> &list = schedule.stages[stage];
-  std::map<Key, size_t> ends;
-  for (auto [position, action] : enumerate(list))
-    for (const Key &key : actions.get(action))
-      ends[key] = position;
-  std::map<std::pair<Flight, int64_t>, BitVector> taken;
-  std::map<Key, unsigned> now; // what is in flight
+  std::map<std::pair<Flight, int64_t>, Line> lines;
+  auto chunks = static_cast<size_t>(schedule.getNumChunks());
+  std::vector<Line *> known(kFlights * chunks); // lists are long, and of few chunks
+  std::vector<std::pair<Line *, int64_t>> uses; // of one action behind the other, with micro-batches
+  std::vector<size_t> begins = {0};             // of each action's
+  uses.reserve(4 * list.size());
   for (auto [position, action] : enumerate(list)) {
-    SmallVector<Key, 4> flights = actions.get(action);
-    for (const Key &key : flights) {
-      auto [place, isNew] = now.try_emplace(key, 0);
-      if (!isNew)
-        continue;
-      auto [flight, chunk, microBatch] = key;
-      BitVector &used = taken[{flight, chunk}];
-      int free = used.find_first_unset();
-      place->second = free < 0 ? used.size() : unsigned(free);
-      used.resize(std::max(used.size(), place->second + 1));
-      used.set(place->second);
-      std::vector<unsigned> &all = places[{flight, chunk}];
-      all.resize(std::max(all.size(), size_t(microBatch) + 1));
-      all[size_t(microBatch)] = place->second;
-    }
-    for (const Key &key : flights)
-      if (auto ending = now.find(key); ending != now.end() && ends.at(key) == position) {
-        taken[{std::get<0>(key), std::get<1>(key)}].reset(ending->second);
-        now.erase(ending);
+    for (auto [flight, chunk, microBatch] : actions.get(action)) {
+      Line *&line = known[static_cast<size_t>(flight) * chunks + static_cast<size_t>(chunk)];
+      if (!line) {
+        std::pair<Flight, int64_t> key(flight, chunk);
+        line = &lines.try_emplace(key, places[key], static_cast<size_t>(schedule.shape.microBatches))
+                    .first->second;
       }
+      line->see(microBatch, position);
+      uses.emplace_back(line, microBatch);
+    }
+    begins.push_back(uses.size());
   }
+  for (size_t position = 0; position < list.size(); ++position) {
+    auto flights = ArrayRef(uses).slice(begins[position], begins[position + 1] - begins[position]);
+    for (auto [line, microBatch] : flights)
+      line->take(microBatch, position);
+    for (auto [line, microBatch] : flights)
+      line->leave(microBatch, position);
+  }
+  for (auto &[key, line] : lines)
+    for (auto [first, last] : line.lives)
+      lives.push_back({key.first, key.second, first, last});
 }
 
 } // namespace mlir::par

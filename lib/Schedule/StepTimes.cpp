@@ -20,7 +20,7 @@ double StepTimes::getDuration(const Action &action) const {
     return of(action.chunk).forward;
   case ActionKind::Backward:
   case ActionKind::BackwardLast:
-    return of(action.chunk).backwardInput + of(action.chunk).backwardWeight;
+    return of(action.chunk).backwardInput + of(action.chunk).backwardWeight + of(action.chunk).joined;
   case ActionKind::BackwardInput:
     return of(action.chunk).backwardInput;
   case ActionKind::BackwardWeight:

@@ -25,10 +25,10 @@ struct FoldedUnits {
   std::vector<std::vector<SharedVariable>> shared;
 };
 
-/// Leaves of units in `@forward` that pass on a value of one type the first of every kind, and of variables those
-/// that are still read. Units are of one kind if they are the same ops, calls of one function most often, with
-/// variables of the same types in the same order. They may return more than one value: a layer and the loss of
-/// its router.
+/// Leaves of units in `@forward` that pass on a value of one type the first of every kind, and of variables
+/// those that are still read. Units are of one kind if they are the same ops, calls of one function most
+/// often, with variables of the same types in the same order. They may return more than one value: a layer
+/// and the loss of its router.
 FoldedUnits foldUnits(ModuleOp module);
 
 } // namespace mlir::par

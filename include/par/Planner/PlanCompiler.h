@@ -4,6 +4,7 @@
 
 #include "par/Compile/PlanTrials.h"
 #include "par/Planner/FoldUnits.h"
+#include "par/Planner/StateRows.h"
 #include "par/Planner/UnitTable.h"
 
 namespace mlir::par {
@@ -31,6 +32,8 @@ public:
   const FoldedUnits &getUnits(const Plan &plan);
   /// Of a plan with a stage for each kind of unit: a table each. Nothing where it does not compile.
   std::optional<std::vector<UnitTable>> tabulate(const Plan &plan);
+  /// Of a plan for a unit of each kind, however they are divided. Nothing where it does not compile.
+  std::optional<StateRows> tabulateState(const Plan &plan);
   /// A plan of the whole model; nothing if it contradicts itself or does not compile.
   std::optional<FoundPlan> judge(const Plan &plan);
   /// What its stages do and hold over time, as a part of a page (par/Emit/StagePicture.h); empty where

@@ -18,6 +18,8 @@ struct PlanEstimate {
 };
 
 class StageSum;
+struct ChunkSummer;
+struct DividedChunks;
 
 /// Weighs plans by what their units take. Threads may ask for bounds at once, of plans that `prepare` has
 /// seen.
@@ -37,27 +39,52 @@ public:
   /// over (listGroups).
   std::optional<PlanEstimate> boundFamily(const Plan &plan, bool anyGroup);
   /// Makes the tables of a bound. On the thread that owns the tables.
-  void prepare(const Plan &plan, bool anyRecompute) { tables.getLeast(plan, anyRecompute); }
+  void prepare(const Plan &plan, bool anyRecompute) {
+    tables.getLeast(plan, anyRecompute);
+    tables.getLeastRows(plan);
+  }
 
 private:
   enum class Weighing { BoundOfGroups, Bound, Estimate };
+  /// All that an estimate asks of a plan itself, beside where it is cut: what else it decides is in tables.
+  struct Step {
+    explicit Step(const Plan &plan)
+        : ranks(plan.mesh), schedule(plan.schedule), shape{ranks.stages, plan.microBatches, plan.chunks},
+          cuts(plan.cuts) {}
+    MeshRanks ranks;
+    ScheduleKind schedule;
+    PipelineShape shape;
+    const std::vector<int64_t> &cuts;
+  };
   using Places = std::vector<StageMoments>; ///< by stage (listPlaces)
   /// What a schedule says of its chunks.
   struct Flights {
     std::vector<int64_t> stageOf;
+    int64_t parted = 0;    ///< micro-batches of a chunk whose backward pass has two parts, on average
+    bool hasWhole = false; ///< there are others, as many more as micro-batches are more
+    bool splitsBackward() const { return parted > 0; }
+    /// Of all micro-batches of a step.
+    double getWholeShare(int64_t microBatches) const {
+      return hasWhole ? 1 - std::min(1.0, static_cast<double>(parted) / static_cast<double>(microBatches))
+                      : 0;
+    }
     Places places;                  ///< without those of messages
     std::vector<int32_t> heldOfAll; ///< by stage (countHeldOfAll)
   };
-  const Flights &countFlights(const Plan &plan);
-  const Places &countMessages(const Plan &plan);
-  std::vector<StageSum> sumStages(const Plan &plan, const ModelDivision &division);
-  const PipelineSchedule &getLists(const Plan &plan, int64_t microBatches);
-  std::vector<double> replay(const Plan &plan, int64_t microBatches, const StepTimes &times);
-  PlanEstimate weigh(const Plan &plan, const std::vector<UnitTable> &kinds, Weighing how);
-  void weighMemory(const ModelDivision &division, const Places &places, llvm::ArrayRef<StageSum> stages,
+  const Flights &countFlights(const Step &step);
+  const Places &countMessages(const Step &step);
+  ChunkSummer getSummer(const Step &step, const Flights &flown, const StateRows &rows) const;
+  std::vector<StageSum> sumStages(const Flights &flown, int64_t stages, const DividedChunks &chunks,
+                                  const ChunkSummer &summer) const;
+  const PipelineSchedule &getLists(const Step &step, int64_t microBatches);
+  std::vector<double> replay(const Step &step, int64_t microBatches, const StepTimes &times);
+  std::vector<double> replaySteps(const Step &step, const DividedChunks &chunks, const ChunkSummer &summer);
+  std::optional<PlanEstimate> boundWith(const Plan &plan, bool anyRecompute, Weighing how);
+  PlanEstimate weigh(const Step &step, const DividedModel &model, Weighing how);
+  void weighMemory(const ChunkTables &chunks, const Places &places, llvm::ArrayRef<StageSum> stages,
                    PlanEstimate &result) const;
-  void boundAnyCuts(const Plan &plan, const ModelDivision &division, llvm::ArrayRef<StageSum> stages,
-                    PlanEstimate &result);
+  void boundAnyCuts(const Flights &flown, const DividedChunks &chunks, llvm::ArrayRef<StageSum> stages,
+                    PlanEstimate &result) const;
 
   const Cluster &cluster;
   UnitTables &tables;

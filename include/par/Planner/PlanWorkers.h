@@ -25,12 +25,14 @@ public:
   /// As of PlanCompiler. References stay.
   const FoldedUnits &getUnits(const Plan &plan);
   const std::optional<std::vector<UnitTable>> &tabulate(const Plan &plan) { return get(tables, plan); }
+  const std::optional<StateRows> &tabulateState(const Plan &plan) { return get(states, plan); }
   const std::optional<FoundPlan> &judge(const Plan &plan) { return get(judgements, plan); }
 
   std::string draw(const Plan &plan) { return own.draw(plan); }
 
   /// Plans that may be asked for soon, in the order of calls.
   void expectTable(const Plan &plan) { expect(tables, plan); }
+  void expectState(const Plan &plan) { expect(states, plan); }
   void expectJudgement(const Plan &plan) { expect(judgements, plan); }
   /// Nothing is expected any more.
   void expectNothing();
@@ -100,6 +102,7 @@ private:
 
   // Only the thread that uses this changes the books; tasks stay where they are.
   Book<std::vector<UnitTable>> tables{&PlanCompiler::tabulate, /*isLong=*/false, {}};
+  Book<StateRows> states{&PlanCompiler::tabulateState, /*isLong=*/false, {}};
   Book<FoundPlan> judgements{&PlanCompiler::judge, /*isLong=*/true, {}};
 
   std::mutex mutex;

@@ -26,10 +26,13 @@ struct StageMoments {
   std::vector<size_t> running;      ///< by moment: number of the chunk that runs, on the stage
   std::vector<ChunkPlaces> held;    ///< by moment, of all chunks of the stage
   std::vector<ChunkPlaces> ceiling; ///< the most of each place, over all moments
+  bool hasMessages = false;
+  std::vector<int32_t>
+      saved; ///< of `held`, close together: of most bounds, of which there are most, it is all
 };
 
-/// Of a stage's list, with messages where they are to count (completeStep).
-StageMoments listPlaces(llvm::ArrayRef<Action> list);
+/// Of a stage, by what is in flight (FlightPlan.h), with messages where its list has them (completeStep).
+StageMoments listPlaces(const PipelineSchedule &schedule, size_t stage);
 
 /// Micro-batches of which each of its chunks holds what it saves at one moment: the most that there is.
 int32_t countHeldOfAll(const StageMoments &stage);

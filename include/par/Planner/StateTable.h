@@ -2,58 +2,28 @@
 #ifndef PAR_PLANNER_STATETABLE_H
 #define PAR_PLANNER_STATETABLE_H
 
-#include "par/Plan/Plan.h"
+#include "par/Planner/StateRows.h"
 #include "par/Planner/UnitTable.h"
+#include "par/Support/MadeOnce.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::par {
 
-/// The tensors that ranks of data parallelism exchange: `all` and `trained` hold the bytes of each parameter
-/// and of each trained one, `gradients` the bytes of all gradients together.
-struct DataTensors {
-  std::vector<double> all, trained;
-  double gradients = 0;
-
-  void add(const VariableTable &variable);
-  bool operator<(const DataTensors &other) const {
-    return std::tie(gradients, all, trained) < std::tie(other.gradients, other.all, other.trained);
-  }
+/// A row of collectives, summed up.
+struct ExchangeSum {
+  double bytes = 0;   ///< of the parameters
+  double seconds = 0; ///< tensor by tensor
 };
 
-/// Seconds in which the ranks of data parallelism exchange parameters or gradients, tensor by tensor. They
-/// lie outside of tensor parallelism, inside of stages.
-struct DataTimes {
-  DataTimes() = default;
-  /// `groupRanks`: over which state is divided.
-  DataTimes(const DataTensors &tensors, const Plan &plan, int64_t groupRanks, const Cluster &cluster);
-
-  void add(const DataTimes &other, double times);
-  void takeLeast(const DataTimes &other);
-
-  /// Seconds to gather all parameters, to gather the trained ones, to all-reduce gradients, to reduce-scatter
-  /// them, and to all-reduce a rank's part of them among the groups of ranks.
-  double gather = 0, gatherTrained = 0, reduce = 0, scatter = 0, reduceParts = 0;
-};
-
-/// Small tensors travel together (`--bucket-bytes`).
-double getBucketBytes(const Plan &plan);
-
-/// The undivided state of a set of variables on one rank, and the seconds that a step spends on it once.
+/// What rows say of a set of variables on one rank.
 struct StateTable {
-  double parameters = 0, gradients = 0, optimizer = 0; ///< bytes
-  double trained = 0;                                  ///< bytes of parameters that have gradients
-  int64_t states = 0;                                  ///< tensors of the optimizer
-  double largestOptimizer = 0;                         ///< bytes of the optimizer's state of one parameter
-  double update = 0;                                   ///< seconds
-  DataTimes data;
+  double device = 0, host = 0; ///< bytes
+  double gathered = 0;         ///< bytes that passes read, of what is gathered once for all
+  double staged = 0; ///< bytes of one parameter's on the host, which are on the device to be updated
+  double update = 0, copies = 0;               ///< seconds, once a step
+  llvm::SmallVector<ExchangeSum, 4> exchanged; ///< by row
 
-  /// `update`: seconds.
-  void add(const VariableTable &variable, double update);
   void add(const StateTable &other, int64_t times = 1);
-  /// Of each number of bytes the larger one.
-  void raise(const StateTable &other);
-
-  double sum() const { return parameters + gradients + optimizer; }
 };
 
 /// Of a variable that other units of the model may read, too: its number there (SharedVariable).
@@ -70,8 +40,53 @@ public:
   /// (par-build-optimizer).
   StateTable add(StateTable own, llvm::ArrayRef<SharedState> shared);
 
+  /// Whether no chunk before reads it.
+  bool takes(const SharedState &variable) { return known.insert(variable.number).second; }
+
 private:
   llvm::SmallDenseSet<int64_t, 4> known;
+};
+
+/// Seconds of what ranks of data parallelism exchange on one cluster. They lie outside of tensor parallelism,
+/// inside of stages. Threads may share it.
+class ExchangeTimes {
+public:
+  explicit ExchangeTimes(const Cluster &cluster) : cluster(cluster) {}
+
+  /// Of a row, for parameters of so many bytes; small ones travel together. `anyGroup`: the least, by any
+  /// groups that state may be divided over (PlanSpace.h).
+  double measure(const CollectiveRow &row, llvm::ArrayRef<double> parameters, double bucketBytes,
+                 const MeshRanks &ranks, bool anyGroup);
+
+private:
+  /// What seconds of a row depend on, and its parameters.
+  using Key = std::tuple<CollectiveKind, DataAxes, DataAxes, double, int64_t, int64_t, int64_t, int64_t,
+                         std::vector<double>>;
+
+  const Cluster &cluster;
+  MadeOnce<Key, double> known;
+};
+
+/// Sums up variables under a plan's rows.
+class StateSummer {
+public:
+  StateSummer(const StateRows &rows, const MeshRanks &ranks, bool anyGroup, const Cluster &cluster,
+              ExchangeTimes &times)
+      : rows(rows), ranks(ranks), anyGroup(anyGroup), cluster(cluster), times(times) {}
+
+  /// `update`: seconds for each byte of a trained parameter that one rank has all of.
+  StateTable sum(llvm::ArrayRef<const VariableTable *> variables, double update) const;
+  /// Of tensors that all travel together.
+  void join(StateTable &table) const;
+
+private:
+  void store(const VariableTable &variable, StateTable &table) const;
+
+  const StateRows &rows;
+  const MeshRanks &ranks;
+  const bool anyGroup;
+  const Cluster &cluster;
+  ExchangeTimes &times;
 };
 
 } // namespace mlir::par

@@ -8,18 +8,15 @@
 
 namespace mlir::par {
 
-/// What a rank stores of a parameter.
+/// A parameter on one rank of a tensor-parallel group.
 struct VariableTable {
   std::string name;
-  double parameters = 0, gradients = 0, optimizer = 0; ///< bytes
-  int64_t states = 0;                                  ///< tensors of the optimizer
+  double bytes = 0;
   bool isTrained = true;
-
-  double sum() const { return parameters + gradients + optimizer; }
 };
 
-/// What a unit of the model takes of one rank of its tensor-parallel group, whose state is not divided
-/// otherwise.
+/// What a unit of the model takes of one rank of its tensor-parallel group, beside what ranks of data
+/// parallelism store and exchange (StateRows.h).
 struct UnitTable {
   TimeTerms forward, backward;             ///< of a micro-batch
   TimeTerms backwardInput, backwardWeight; ///< the same in two parts, of schedules that split it
@@ -33,8 +30,6 @@ struct UnitTable {
   /// Bytes of gradients to the unit before, and from the next one, unless they are kept among what is handed.
   double handedBack = 0, received = 0;
 
-  /// Of all its variables.
-  double sum(double VariableTable::*bytes) const;
   /// What depends on no trained parameter has no backward pass.
   bool hasBackward() const { return backward.sum() + backwardInput.sum() + backwardWeight.sum() > 0; }
 };

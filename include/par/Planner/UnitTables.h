@@ -30,6 +30,13 @@ public:
   /// is run again. Once it is made, any thread may ask for it.
   const std::vector<UnitTable> *getLeast(const Plan &plan, bool anyRecompute);
 
+  /// What ranks of data parallelism store and exchange under the plan; null where such a model does not
+  /// compile. Of `plan` counts how state is divided, gathered and offloaded, overlap, and whether backward
+  /// passes have two parts: plans that differ otherwise share them.
+  const StateRows *getRows(const Plan &plan) { return getRows(plan, splitsUnits(plan)); }
+  /// The same with backward passes whole. Once it is made, any thread may ask for it.
+  const StateRows *getLeastRows(const Plan &plan) { return getRows(plan, /*isSplit=*/false); }
+
   /// `get` or `getLeast` may be called soon.
   void expect(const Plan &plan);
   void expectLeast(const Plan &plan);
@@ -40,14 +47,24 @@ private:
   using Traits = std::tuple<int64_t, bool, RecomputeKind, int64_t, bool>;
   static Traits getTraits(const Plan &plan);
   const std::vector<UnitTable> *getCompiled(const Plan &unit);
+  int64_t countKinds(const Plan &plan);
+  bool splitsUnits(const Plan &plan);
   Plan restrictToUnit(const Plan &plan);
+  Plan restrictToState(const Plan &plan, bool isSplit);
+  const StateRows *getRows(const Plan &plan, bool isSplit);
   Plan restrictToLeast(const Plan &plan);
 
   PlanWorkers &workers;
   const bool isGraph;
   std::map<const void *, std::vector<UnitTable>> overlapped; ///< by table
+  /// What rows depend on: ZeRO's stage and when it gathers, overlap, offloading, parts of backward passes,
+  /// and bytes of tensors that travel together.
+  using StateTraits = std::tuple<int64_t, GatherTime, bool, OffloadKind, bool, std::optional<int64_t>>;
+  static StateTraits getStateTraits(const Plan &plan, bool isSplit);
+  MadeOnce<StateTraits, std::optional<StateRows>> states;
   MadeOnce<std::pair<Traits, bool>, std::optional<std::vector<UnitTable>>> least;
   std::set<Traits> expected;
+  std::set<StateTraits> expectedStates;
 };
 
 } // namespace mlir::par

@@ -14,6 +14,7 @@ namespace mlir::par {
 /// input, what it saves until those of weights are there, from forward and from the input part on, and what
 /// crosses the cut behind a chunk, forward and back.
 enum class Flight { Residuals, WeightResiduals, HandedResiduals, Activation, Gradient };
+inline constexpr size_t kFlights = 5;
 
 /// What crosses a cut lies from the message that brings it to the action that it is for; some of it longer.
 struct LongFlights {
@@ -21,6 +22,13 @@ struct LongFlights {
   std::set<std::tuple<ActionKind, int64_t, Flight, int64_t>> readers;
   /// What crosses these cuts lies, as far as it does, where it came over the cut before.
   std::set<std::pair<Flight, int64_t>> passing;
+};
+
+/// A place over a step: from the action that takes it first to the one that leaves it last.
+struct PlaceLife {
+  Flight flight;
+  int64_t chunk;
+  size_t first, last; ///< positions in the stage's list
 };
 
 /// Of one stage's list, which is the list of a whole step. What is in flight at once lies in different
@@ -41,8 +49,12 @@ public:
     return number < all.size() ? all[number] : 0;
   }
 
+  /// Of all places, those of one chunk together.
+  llvm::ArrayRef<PlaceLife> getLives() const { return lives; }
+
 private:
   std::map<std::pair<Flight, int64_t>, std::vector<unsigned>> places;
+  std::vector<PlaceLife> lives;
 };
 
 } // namespace mlir::par

@@ -8,10 +8,11 @@
 
 namespace mlir::par {
 
-/// Of one chunk and micro-batch, in any unit. `Backward` takes backwardInput + backwardWeight.
+/// Of one chunk and micro-batch, in any unit. `Backward` takes backwardInput + backwardWeight + joined.
 struct ActionTimes {
   double forward = 1, backwardInput = 1, backwardWeight = 1;
   double transfer = 0; ///< over the cut behind the chunk, forward or back
+  double joined = 0;   ///< what a whole backward pass takes longer than its parts, or less
 };
 
 struct StepTimes {

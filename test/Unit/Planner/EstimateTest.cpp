@@ -147,6 +147,24 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"chunks", {{"pp", 2}, {"dp", 2}}, 8, 1, ScheduleKind::Interleaved, 2, false, kNone, kParts}),
     [](auto &info) { return info.param.name; });
 
+// Collectives that run beside a backward pass do so beside a whole one, or beside the part of a split one
+// that makes what they send; what is slowed down by longer ones costs nothing more than these.
+using OverlappedTest = EstimateTest;
+TEST_P(OverlappedTest, IsReplayedToNearlyWhatIsCompiled) {
+  ASSERT_NO_FATAL_FAILURE(weigh());
+  EXPECT_LE(bound->seconds, found->seconds);
+  EXPECT_LE(estimate->leastSeconds, 1.006 * found->seconds);
+  EXPECT_NEAR(estimator.simulate(plan) / found->seconds, 1, 0.06);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    P, OverlappedTest,
+    ::testing::Values(
+        Case{"parts", {{"pp", 2}, {"dp", 8}}, 4, 2, ScheduleKind::ZbH1, 1, true, kNone},
+        Case{"whole_and_parts", {{"pp", 2}, {"dp", 8}}, 4, 2, ScheduleKind::DualPipeV, 2, true, kNone},
+        Case{"longer", {{"pp", 2}, {"dp", 16}}, 2, 3, kLine, 1, true, kNone}),
+    [](auto &info) { return info.param.name; });
+
 // Messages have places until they are sent, and from when they are received: an action ahead. Of split
 // backward passes most memory may be what the first part hands over, at the end of a step; and what it has
 // received.

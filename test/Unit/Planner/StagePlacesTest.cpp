@@ -42,8 +42,8 @@ TEST(StagePlaces, theBoundIsNeverLess) {
     for (int64_t chunks : {1, 2, 3})
       for (bool hasMessages : {false, true}) {
         PipelineSchedule schedule = build(name, {/*stages=*/4, /*microBatches=*/8, chunks}, hasMessages);
-        for (const std::vector<Action> &list : schedule.stages) {
-          StageMoments stage = listPlaces(list);
+        for (size_t number = 0; number < schedule.stages.size(); ++number) {
+          StageMoments stage = listPlaces(schedule, number);
           ChunkTables tables = drawChunks(schedule.getNumChunks(), random);
           std::vector<double> whole(stage.ceiling.size());
           for (double &each : whole)
