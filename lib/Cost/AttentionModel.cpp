@@ -22,7 +22,6 @@ DeviceTime par::modelAttention(rank::LibraryWorkInterface work) {
   rank::AttentionAttr sizes = cast<rank::AttentionOp>(*work).getStructure();
   Operation *content = work.getContent();
   auto forward = dyn_cast<AttentionOp>(content);
-  AttentionShape shape =
-      forward ? describe(forward, sizes) : describe(cast<AttentionBackwardOp>(content), sizes);
-  return [shape](const DeviceModel &device) { return getAttentionSeconds(shape, device); };
+  return AttentionTime{forward ? describe(forward, sizes)
+                               : describe(cast<AttentionBackwardOp>(content), sizes)};
 }

@@ -32,6 +32,13 @@ double countFlops(const AttentionShape &shape);
 /// half, at the share of the peak that is measured for so many rows.
 double getAttentionSeconds(const AttentionShape &shape, const DeviceModel &device);
 
+/// The time of a library's attention, as a value (`Computation::library`): a machine that knows another kernel
+/// asks for its shape.
+struct AttentionTime {
+  AttentionShape shape;
+  double operator()(const DeviceModel &device) const { return getAttentionSeconds(shape, device); }
+};
+
 /// A kernel that reads and writes `bytes` once and computes `flops` outside of products.
 double getKernelSeconds(double bytes, double flops, const DeviceModel &device);
 

@@ -1,5 +1,4 @@
-//===- StackMachine.cpp - attention in parts, kernels that move more
-//--------------------------------------===//
+//===- StackMachine.cpp - attention in parts, kernels that move more ------------------------------------===//
 #include "StackMachine.h"
 
 using namespace mlir::par;
@@ -30,8 +29,8 @@ double StackMachine::getAttention(AttentionShape shape) const {
 }
 
 double StackMachine::getSeconds(const Computation &work) const {
-  if (work.attention)
-    return getAttention(*work.attention) + device.launchGap;
+  if (const auto *attention = work.library.target<AttentionTime>())
+    return getAttention(attention->shape) + device.launchGap;
   if (!work.products.empty() || work.onHost)
     return ClusterMachine::getSeconds(work);
   if (work.transposes && layer.splitsSequence && stack.sequenceFirst)
