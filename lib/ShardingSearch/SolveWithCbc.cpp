@@ -8,6 +8,7 @@
 #include <Cbc_C_Interface.h>
 #include <algorithm>
 #include <memory>
+#include <mutex>
 
 using namespace mlir::par;
 
@@ -62,6 +63,13 @@ static Model load(const IntegerProgram &program) {
   return model;
 }
 
+/// CBC reads its parameters by static variables, so that one program is solved at a time: the search of plans
+/// compiles on several threads.
+static std::mutex &getSolverMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 llvm::Expected<ProgramAnswer> mlir::par::solveProgram(const IntegerProgram &program,
                                                       const ProgramLimits &limits) {
   ProgramAnswer answer;
@@ -70,6 +78,7 @@ llvm::Expected<ProgramAnswer> mlir::par::solveProgram(const IntegerProgram &prog
         program.rows, [](const IntegerProgram::Row &row) { return row.least <= 0 && row.most >= 0; });
     return answer;
   }
+  std::lock_guard<std::mutex> lock(getSolverMutex());
   Model model = load(program);
   const std::pair<const char *, std::string> parameters[] = {
       {"log", "0"},          {"threads", "0"},   {"ratioGap", llvm::formatv("{0:e}", limits.gap).str()},

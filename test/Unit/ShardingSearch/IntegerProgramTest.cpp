@@ -1,6 +1,8 @@
 //===- IntegerProgramTest.cpp - the solver ------------------------------------------------------------===//
 #include "par/ShardingSearch/IntegerProgram.h"
+#include <atomic>
 #include <gtest/gtest.h>
+#include <thread>
 
 using namespace mlir::par;
 
@@ -41,6 +43,28 @@ TEST(IntegerProgram, isTheLeastOfAll) {
   EXPECT_FALSE(answer->isCutOff);
   EXPECT_NEAR(answer->cost, least, 1e-6);
   EXPECT_NEAR(answer->bound, least, 1e-6);
+}
+
+/// Threads that solve at once get what one gets alone.
+TEST(IntegerProgram, isSolvedByManyThreadsAtOnce) {
+  IntegerProgram program = makeKnapsack(14);
+  llvm::Expected<ProgramAnswer> alone = solveProgram(program, {20000, 0});
+  ASSERT_TRUE(static_cast<bool>(alone));
+  std::atomic<int> others = 0;
+  auto solve = [&] {
+    for (int time = 0; time < 25; ++time) {
+      llvm::Expected<ProgramAnswer> answer = solveProgram(program, {20000, 0});
+      if (!answer)
+        llvm::consumeError(answer.takeError());
+      others += !answer || std::abs(answer->cost - alone->cost) > 1e-6;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 4; ++number)
+    threads.emplace_back(solve);
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(others, 0);
 }
 
 TEST(IntegerProgram, whatIsCutOffSaysSo) {
