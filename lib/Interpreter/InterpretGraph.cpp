@@ -53,8 +53,6 @@ static LogicalResult readSizes(InterpretGraph &graph, const InterpretOptions &op
   graph.batch = rows.any.getDimSize(0);
   graph.seq = rows.getSeq();
   graph.vocab = *vocab;
-  graph.hasTokens = rows.tokens != nullptr;
-  graph.hasTargets = rows.targets != nullptr;
   const Plan &plan = options.plan;
   if (options.has("seq") && plan.seq != graph.seq)
     return module.emitError("--seq ")

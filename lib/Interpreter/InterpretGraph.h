@@ -13,7 +13,6 @@ struct InterpretGraph {
   OwningOpRef<ModuleOp> module;
   int64_t batch = 0;          ///< of one micro-batch over all data-parallel ranks
   int64_t seq = 0, vocab = 0; ///< 0: without tokens and targets; vocab also where no op depends on it
-  bool hasTokens = false, hasTargets = false;
 };
 
 /// Fills in defaults and refuses combinations that mean nothing, with one error.

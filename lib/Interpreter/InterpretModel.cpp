@@ -65,7 +65,9 @@ private:
                          : options.dataType == "uint16" ? io::TokenType::uint16
                          : options.dataType == "uint32" ? io::TokenType::uint32
                                                         : io::TokenType::automatic;
-    io::DataOptions files{{}, type};
+    io::DataOptions files;
+    files.type = type;
+    files.sources.clear();
     for (const std::string &file : options.data)
       io::addDataFile(file, files);
     if (options.data.empty())
@@ -76,7 +78,7 @@ private:
     PAR_TRY(open->checkWindows(data.windowCount()));
     int64_t windows = options.steps * graph.batch * options.plan.microBatches;
     PAR_TRY(data.checkVocabulary(windows));
-    return graph.hasTargets ? data.checkTargets(0, windows) : io::Status();
+    return graph.seq ? data.checkTargets(0, windows) : io::Status();
   }
 
   io::Status openTokens(const io::DataOptions &files) {
@@ -114,10 +116,8 @@ private:
         std::copy_n(window.begin(), graph.seq, tokens.values.begin() + row * graph.seq);
         std::copy_n(expected.begin(), graph.seq, targets.values.begin() + row * graph.seq);
       }
-      if (graph.hasTokens)
-        step.tokens.push_back(std::move(tokens));
-      if (graph.hasTargets)
-        step.targets.push_back(std::move(targets));
+      step.tokens.push_back(std::move(tokens));
+      step.targets.push_back(std::move(targets));
     }
   }
 

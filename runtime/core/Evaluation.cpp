@@ -15,7 +15,7 @@ void openEvaluation(const RunOptions &options, Loaded &loaded) {
   openEvaluationData(options, loaded);
   const io::TokenData &data = loaded.evalData;
   check(data.checkVocabulary(data.windowCount()));
-  if (!manifest.reads("targets"))
+  if (!manifest.sequence)
     return;
   if (io::Status status = data.checkTargets(0, data.windowCount()); !status.ok())
     throw Error("--eval-data " + status.message());
@@ -42,7 +42,7 @@ std::optional<EvaluationReport> Evaluator::run(RankProgram &program, int64_t ste
       sum += double(program.output("eval_loss", size_t(m)));
   }
   sum = agreed(sum);
-  EvaluationReport report{step, 0, manifest.reads("targets") ? data.countTargets(0, windows) : windows};
+  EvaluationReport report{step, 0, manifest.sequence ? data.countTargets(0, windows) : windows};
   report.loss = report.tokens ? sum / double(report.tokens) : 0;
   return report;
 }

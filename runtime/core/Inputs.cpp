@@ -195,11 +195,11 @@ void RunReader::write(const Arenas &arenas, int64_t step) {
     writeScalar(arenas, *input, step);
 }
 
-/// A step without any target that counts has a loss and gradients of 0. A model without targets has a loss
+/// A step without any target that counts has a loss and gradients of 0. A model without tokens has a loss
 /// per row.
 double RunReader::lossScale(int64_t step) const {
   int64_t batch = task.manifest.batch;
-  if (!task.manifest.reads("targets"))
+  if (!task.manifest.sequence)
     return 1 / double(batch);
   int64_t count = task.sources.tokens.countTargets(task.sources.start.firstWindow(step, batch), batch);
   return count ? 1 / double(count) : 0;

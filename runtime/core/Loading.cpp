@@ -104,7 +104,7 @@ static void checkWindows(const RunOptions &options, const Loaded &loaded) {
   bool endless = options.steps > INT64_MAX / 2 / batch;
   int64_t end = endless ? INT64_MAX : loaded.start.firstWindow(options.steps + 1, batch);
   check(loaded.data.checkVocabulary(end));
-  if (loaded.manifest.reads("targets"))
+  if (loaded.manifest.sequence)
     check(loaded.data.checkTargets(first, std::max<int64_t>(0, end - first)));
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a graph whose loss is a mean over rows, natively and interpreted, on data that are no words, and compares with the sums of Python.
+"""Trains a graph whose loss is a mean over what data has as targets, natively and interpreted, on data that are no words, and compares with the sums of Python.
 
     rows_only.py rows-only.mlir WORK_DIR [--mesh dp=2 …]
 """
@@ -28,7 +28,7 @@ def main():
     run("par-run", package, "--steps", "0", "--seed", "3", "--save-params", saved)
     weights = read_safetensors(saved)["w"][1]
     rows = [numbers[row * (WIDTH + 1) :][:WIDTH] for row in range(ROWS)]
-    expected = sum(sum(a * b for a, b in zip(row, weights[m : m + WIDTH])) ** 2 for row in rows for m in range(0, len(weights), WIDTH)) / ROWS
+    expected = sum(sum(a * b for a, b in zip(row, weights[m : m + WIDTH])) ** 2 for row in rows for m in range(0, len(weights), WIDTH)) / (ROWS * WIDTH)
     native = lines(metrics)[0]
     interpreted = json.loads(run("par-interpret", graph, "--micro-batches", "2", *step))
     for title, line in ("natively", native), ("interpreted", interpreted):

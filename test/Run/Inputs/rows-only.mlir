@@ -1,5 +1,5 @@
 // No language model: numbers that the runtime reads as tokens are features, the loss is a sum of squares per row, and nothing looks anything up. So no vocabulary is
-// said, and there are no targets: losses are means over rows.
+// said.
 module {
   par.variable @w : tensor<8x6xf32> dims ["mlp", "features"] {role = #par.role<parameter>, file = #par.file<"w">, init = #par.init<normal, 0.5>}
   func.func @forward(%tokens: tensor<4x6xi32> {par.place = #par.place<input tokens>, par.dims = ["batch", "seq"]}, %w: tensor<8x6xf32> {par.place = #par.place<variable @w>})
