@@ -8,8 +8,8 @@
 
 namespace mlir::par {
 
-/// Decides what the plan leaves open so that it is within its limit: how much of each stage `--recompute auto`
-/// saves, and else where stages are cut, which is noted. What is run again moves nothing.
+/// Decides what the plan leaves open so that it is within its limit: how much of each stage `--recompute
+/// auto` saves, and else where stages are cut, which is noted. What is run again moves nothing.
 void decideForLimit(CompileOptions &options, PlanTrials &trials);
 
 /// Of the stage that needs most: one `error:` line with what is needed, by how much it is too much, at which

@@ -32,8 +32,8 @@ double countFlops(const AttentionShape &shape);
 /// half, at the share of the peak that is measured for so many rows.
 double getAttentionSeconds(const AttentionShape &shape, const DeviceModel &device);
 
-/// The time of a library's attention, as a value (`Computation::library`): a machine that knows another kernel
-/// asks for its shape.
+/// The time of a library's attention, as a value (`Computation::library`): a machine that knows another
+/// kernel asks for its shape.
 struct AttentionTime {
   AttentionShape shape;
   double operator()(const DeviceModel &device) const { return getAttentionSeconds(shape, device); }
