@@ -14,7 +14,7 @@ static Changes stopOverlap(const Plan &from) {
   }};
 }
 
-/// By one chunk per stage; cuts are where it is best.
+/// Stages have one chunk each; cuts are where it is best.
 static Changes reorder(const Plan &from) {
   Changes changes;
   if (from.countStages() == 1)
@@ -66,13 +66,19 @@ static Changes splitSequence(const Plan &from) {
   return {[](Plan &plan) { plan.sequenceParallel = true; }};
 }
 
+/// The values of a field behind that of the plan.
+template <typename Kind>
+static Changes raise(const Plan &from, Kind Plan::*field, std::initializer_list<Kind> kinds) {
+  Changes changes;
+  for (Kind kind : kinds)
+    if (from.*field < kind)
+      changes.push_back([field, kind](Plan &plan) { plan.*field = kind; });
+  return changes;
+}
+
 /// `auto` has sought its own limit already.
 static Changes recompute(const Plan &from) {
-  Changes changes;
-  for (RecomputeKind kind : {RecomputeKind::Selective, RecomputeKind::Full})
-    if (from.recompute < kind)
-      changes.push_back([kind](Plan &plan) { plan.recompute = kind; });
-  return changes;
+  return raise(from, &Plan::recompute, {RecomputeKind::Selective, RecomputeKind::Full});
 }
 
 static std::optional<Plan> saveMore(const Plan &from) {
@@ -84,14 +90,10 @@ static std::optional<Plan> saveMore(const Plan &from) {
 }
 
 static Changes offload(const Plan &from) {
-  Changes changes;
-  for (OffloadKind kind : {OffloadKind::DeviceUpdate, OffloadKind::HostUpdate})
-    if (from.offload < kind)
-      changes.push_back([kind](Plan &plan) { plan.offload = kind; });
-  return changes;
+  return raise(from, &Plan::offload, {OffloadKind::DeviceUpdate, OffloadKind::HostUpdate});
 }
 
-/// Where the update runs matters little beside the copies: a step back has none.
+/// A step back keeps state on the device: where the update runs matters little beside the copies.
 static std::optional<Plan> keepState(const Plan &from) {
   if (from.offload == OffloadKind::None)
     return std::nullopt;
