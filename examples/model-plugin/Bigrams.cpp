@@ -41,7 +41,7 @@ namespace {
 class BigramSource : public par::ModelSource {
 public:
   LogicalResult read(MLIRContext &context, par::SourceOptions &options) override {
-    // What is not followed is refused, so that no flag is without effect.
+    // A flag that is not followed is refused, so that none is without effect.
     if (!options.overrides.empty())
       return emitError(UnknownLoc::get(&context))
              << "--set changes a config; " << options.model << " is none";

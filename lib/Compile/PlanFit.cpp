@@ -46,7 +46,7 @@ std::vector<MeasuredPlan> PlanFit::findSingle() const {
   return found;
 }
 
-/// What is not needed any more since stronger levers came to it, the dearest first.
+/// Leaves out what is not needed any more since stronger levers came to it, the dearest first.
 void PlanFit::leaveOut(std::vector<PlanChange> &changes, int64_t &peak) const {
   for (size_t number = changes.size(); number-- > 0;) {
     std::vector<PlanChange> others = changes;

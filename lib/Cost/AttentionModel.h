@@ -6,7 +6,7 @@
 
 namespace mlir::par {
 
-/// Of par.attention and par.attention_backward.
+/// The model of par.attention and par.attention_backward.
 DeviceTime modelAttention(rank::LibraryWorkInterface work);
 
 } // namespace mlir::par

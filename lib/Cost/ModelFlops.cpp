@@ -44,7 +44,7 @@ bool FlopCounter::dependsOnTrained(func::FuncOp function, BlockArgument argument
   return variable && variable.isTrained() && !patterns.match(variable.getModelName());
 }
 
-/// For each operand with a gradient of a product, as much as forward; a library's op says it itself.
+/// A product takes as much as forward for each operand with a gradient; a library's op says it itself.
 static double countPasses(Operation &op, const llvm::DenseSet<Value> &dependent) {
   int64_t operands = llvm::count_if(op.getOperands(), [&](Value value) { return dependent.contains(value); });
   auto library = dyn_cast<LibraryOpInterface>(op);

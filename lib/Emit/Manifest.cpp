@@ -153,7 +153,7 @@ private:
     return views;
   }
 
-  /// Of several losses the names, and the weights that a run may replace.
+  /// The names of several losses, and the weights that a run may replace.
   json::Array describeLosses() {
     std::map<std::string, json::Object> losses;
     for (const Stage &stage : stages) {

@@ -90,7 +90,7 @@ private:
     if (files.sources.empty())
       return io::Status::error("--data " + files.rows.front() +
                                ": the graph reads tokens, too; give a file of tokens, or random, beside it");
-    // Where no op looks anything up, any id is one.
+    // Any id is one where no op looks anything up.
     auto vocab = static_cast<uint32_t>(graph.vocab ? graph.vocab : std::numeric_limits<int32_t>::max());
     return data.open(files, graph.seq, vocab, options.seed);
   }
@@ -166,7 +166,7 @@ private:
     return check(saveVariables(*graph.module, values, options.output));
   }
 
-  /// What one micro-batch of a step reads, as a step of its own.
+  /// One micro-batch of a step, as a step of its own.
   static TrainStep takeMicroBatch(const TrainStep &step, int64_t microBatch) {
     TrainStep one = step;
     one.microBatches = 1;

@@ -25,7 +25,7 @@ double par::getLossScale(const TrainStep &step) {
   return 1.0 / count;
 }
 
-/// What the step says, else the graph, else 1.
+/// The step says the weight, else the graph, else it is 1.
 static double getLossWeight(const InputRequest &request, const TrainStep &step) {
   auto given = step.lossWeights.find(StringRef(request.name).split('.').second.str());
   if (given != step.lossWeights.end())

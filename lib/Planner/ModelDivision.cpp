@@ -40,7 +40,7 @@ const std::vector<int64_t> &ModelDivisions::chooseCuts(const DividedModel &model
 }
 
 //===----------------------------------------------------------------------===//
-// What chunks compute and hold
+// Computing and holding of chunks
 //===----------------------------------------------------------------------===//
 
 /// So many that are alike, one behind the other.
@@ -112,7 +112,7 @@ const ModelDivision &ModelDivisions::get(const DividedModel &model, const MeshRa
 }
 
 //===----------------------------------------------------------------------===//
-// What ranks store and exchange of kinds of units
+// State of kinds of units
 //===----------------------------------------------------------------------===//
 
 /// What collectives make or take whole while an action runs: parameters that are gathered, and gradients that
@@ -172,7 +172,7 @@ static std::vector<KindState> sumKinds(const DividedModel &model, const StateSum
 }
 
 //===----------------------------------------------------------------------===//
-// What ranks store and exchange of chunks
+// State of chunks
 //===----------------------------------------------------------------------===//
 
 namespace {

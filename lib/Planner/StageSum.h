@@ -15,9 +15,9 @@ struct ChunkSummer {
   /// alone, what these exchange is the second part's.
   double wholeShare;
 
-  /// What a chunk's functions take of a micro-batch.
+  /// The seconds that a chunk's functions take of a micro-batch.
   ActionTimes getTimes(const ChunkTable &chunk, const ChunkState &stored) const;
-  /// What other stages wait for of a backward pass, on average.
+  /// The seconds of a backward pass that other stages wait for, on average.
   double getBackward(const ActionTimes &times) const {
     return times.backwardInput + wholeShare * (times.backwardWeight + times.joined);
   }

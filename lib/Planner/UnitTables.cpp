@@ -89,7 +89,7 @@ Plan UnitTables::restrictToState(const Plan &plan, bool isSplit) {
   return unit;
 }
 
-/// Where tensors travel together (`--bucket-bytes`).
+/// The size below which tensors travel together (`--bucket-bytes`).
 static double getBucketBytes(const Plan &plan) {
   return static_cast<double>(plan.bucketBytes.value_or(4 << 20));
 }

@@ -88,7 +88,7 @@ private:
 } // namespace
 
 namespace {
-/// What is in flight of one chunk and kind.
+/// The values in flight of one chunk and kind.
 class Line {
 public:
   Line(std::vector<unsigned> &places, size_t microBatches) : places(places) { ends.reserve(microBatches); }

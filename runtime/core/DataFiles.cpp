@@ -28,7 +28,7 @@ public:
   /// `isNeeded`: something will read what is opened.
   void open(io::TokenData &tokens, io::RowData &rows, bool isNeeded) const {
     checkTokens();
-    // Without tokens a window is a row of the batch.
+    // A window is a row of the batch where there are no tokens.
     check(tokens.open(readsTokens ? data : io::DataOptions(), manifest.sequence, manifest.vocabulary,
                       options.seed));
     checkRows(isNeeded);

@@ -18,7 +18,7 @@ void openEvaluationData(const RunOptions &options, Loaded &loaded);
 /// Windows of a pass over the data: rows, where there are no files of tokens; 0 where it has no end.
 int64_t passLength(const io::TokenData &tokens, const io::RowData &rows);
 
-/// Of both, in one line.
+/// Describes both in one line.
 std::string summaryOf(const io::TokenData &tokens, const io::RowData &rows);
 
 } // namespace par::rt

@@ -8,7 +8,7 @@
 
 namespace par::rt {
 
-/// What readers take values from.
+/// The sources that readers take values from.
 struct InputSources {
   const RunOptions &options;
   const io::TokenData &tokens;

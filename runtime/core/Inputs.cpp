@@ -69,7 +69,7 @@ static Shape shapeOf(Extent extent, const Manifest &manifest) {
   return extent == Extent::Pair ? Shape{2} : Shape{};
 }
 
-/// By the name of the input: the run's, else the package's.
+/// Weights by the name of the input: the run's, else the package's.
 static io::LossWeights weightsOf(const io::LossWeights &given, const Manifest &manifest) {
   io::LossWeights weights;
   for (const io::LossWeights &from : {manifest.lossWeights(), given})

@@ -34,7 +34,7 @@ using Sharding = std::vector<std::vector<int>>;
 
 /// The last two are of inputs with names of a graph's own alone.
 enum class ElementType { f32, i32, bf16, i64, i1 };
-/// As the manifest spells it.
+/// The type as the manifest spells it.
 const char *nameOf(ElementType type);
 
 /// An input or output.

@@ -49,7 +49,7 @@ static std::vector<bool> toldOutputs(const Manifest &manifest, int rank) {
   return tells;
 }
 
-/// What agreeOnStep agrees on before the outputs.
+/// The count of what agreeOnStep agrees on before the outputs.
 static constexpr size_t agreedBefore = 4;
 
 static comm::Collective gatherOfPeaks() {

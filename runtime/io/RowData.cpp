@@ -62,7 +62,7 @@ std::string toString(const std::vector<OpenInput> &inputs) {
   return text;
 }
 
-/// Of BOOL a byte that is neither 0 nor 1 is no value.
+/// A byte of BOOL that is neither 0 nor 1 is no value.
 static Status checkBools(const SafetensorsReader &file, const SafetensorsEntry &entry) {
   const unsigned char *begin = file.bytes(entry), *end = begin + (entry.end - entry.begin);
   const unsigned char *bad =

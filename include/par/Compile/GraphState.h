@@ -21,10 +21,10 @@ bool isOverlapped(ModuleOp module);
 /// Completes `par.model` by what a graph computes, and hashes it: what a plan's `model` is.
 std::string hashModel(ModuleOp module);
 
-/// What the runtime feeds a graph, over all ranks and for a micro-batch; null where it reads none.
+/// Inputs that the runtime feeds a graph, over all ranks and for a micro-batch; null where it reads none.
 struct GraphRows {
   RankedTensorType tokens, targets;
-  /// Of an input that is supplied for each micro-batch: its first dimension counts rows.
+  /// The type of an input that is supplied for each micro-batch: its first dimension counts rows.
   RankedTensorType any;
 
   /// Tokens of a row; 0 in a graph that reads neither tokens nor targets.
@@ -36,8 +36,8 @@ GraphRows findRows(ModuleOp module);
 /// lookups and picks read memory by number.
 llvm::Expected<int64_t> getVocab(ModuleOp module, const GraphRows &rows);
 
-/// What no op of its own can check: inputs that are read in rows have those of one batch, and nothing is
-/// looked up by numbers of an open input that only the runtime's own inputs are checked for.
+/// Checks what no op can check by itself: inputs that are read in rows have those of one batch, and nothing
+/// is looked up by numbers of an open input that only the runtime's own inputs are checked for.
 llvm::Error checkOpenInputs(ModuleOp module);
 
 /// Checks that a graph can be planned from its beginning and goes with the flags that were `given`, and

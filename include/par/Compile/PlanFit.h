@@ -23,7 +23,7 @@ public:
   PlanFit(const Plan &plan, int64_t limit, Measure measure, std::function<bool(llvm::StringRef)> isFixed)
       : plan(plan), limit(limit), measure(std::move(measure)), isFixed(std::move(isFixed)) {}
 
-  /// Of every lever that does it alone the mildest step.
+  /// The mildest step of every lever that does it alone.
   std::vector<MeasuredPlan> findSingle() const;
   /// Levers one after the other, each as strong as it helps, until it fits, without those that are needless
   /// then; else the least there is. `needed`: bytes of the plan itself, which it is where nothing helps.

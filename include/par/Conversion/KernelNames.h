@@ -6,7 +6,7 @@
 
 namespace mlir::par {
 
-/// By rank.kernel, rank.gemm or work of a library.
+/// Names of functions by rank.kernel, rank.gemm or work of a library.
 using KernelNames = llvm::DenseMap<Operation *, std::string>;
 
 /// Kernels are what the target writes functions for: every rank.kernel and, where there is a device's

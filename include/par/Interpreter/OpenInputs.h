@@ -19,7 +19,7 @@ public:
                          uint64_t seed);
   /// Rows `first` … of the data, `batch` for each of the micro-batches, and the values of the step.
   void fill(TrainStep &step, int64_t first, int64_t batch, int64_t microBatches) const;
-  /// As RowData::checkWindows.
+  /// Checks what RowData::checkWindows checks.
   ::par::io::Status checkWindows(int64_t windows) const { return rows.checkWindows(windows); }
 
 private:

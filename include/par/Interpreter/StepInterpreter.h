@@ -14,7 +14,7 @@ struct TrainStep {
   int64_t number = 1;                  ///< from 1; drives bias1 and bias2
   std::vector<Tensor> tokens, targets; ///< per micro-batch, global: i32 [batch / micro-batches, seq]
   int64_t microBatches = 1;            ///< at least; as many as there are tokens or targets of
-  int64_t rows = 0; ///< of all of them; losses are means over rows where there are no targets
+  int64_t rows = 0; ///< of all of them; losses are means over rows where there are no tokens
   std::array<uint32_t, 2> dropoutKey{};      ///< low word first (docs/Package.md, "Random numbers")
   std::map<std::string, double> lossWeights; ///< by name; of others the graph's
   /// Values of open inputs by name: one for each micro-batch, or one for the step.
@@ -45,7 +45,7 @@ public:
   virtual void setRounding(bool on) = 0;
 
   virtual FailureOr<TrainResult> step(const TrainStep &step) = 0;
-  /// Of the step's first micro-batch: [batch, seq, vocab]. An error if the program computes none.
+  /// The logits of the step's first micro-batch: [batch, seq, vocab]. An error if the program computes none.
   virtual FailureOr<Tensor> logits(const TrainStep &step) = 0;
 
   /// Largest difference between replicas and largest absolute value in padding met so far, over every value
@@ -56,7 +56,7 @@ public:
 protected:
   explicit StepInterpreter(MeshAttr mesh) : mesh(mesh) {}
 
-  /// Of losses by their names in a manifest.
+  /// The values of losses by their names in a manifest.
   static TrainResult makeResult(const std::map<std::string, double> &losses, std::optional<double> gradNorm);
 
   /// Shards of an input on all ranks; padding holds `fill`. No sharding: one rank.
@@ -92,7 +92,7 @@ inline double getInputFill(StringRef input) {
 
 int64_t countMicroBatches(const TrainStep &step);
 
-/// What the runtime multiplies losses by: 1 / (targets that count), or 1 / rows where a step has no targets.
+/// The number that the runtime multiplies losses by: 1 / (targets that count), or 1 / rows without tokens.
 double getLossScale(const TrainStep &step);
 
 } // namespace mlir::par

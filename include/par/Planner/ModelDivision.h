@@ -37,7 +37,7 @@ struct StateBytes {
   }
 };
 
-/// What ranks of data parallelism store and exchange of a chunk.
+/// The state that ranks of data parallelism store and exchange of a chunk.
 struct ChunkState {
   StateTable own;                              ///< of what no other unit of the model reads
   std::vector<SharedState> shared;             ///< each variable once

@@ -15,7 +15,7 @@ struct AnswerFacts {
   Objective objective;
 };
 
-/// What a plan's speed is counted in: "tokens", or "rows" of a graph that reads none.
+/// The unit in which a plan's speed is counted: "tokens", or "rows" of a graph that reads none.
 const char *getUnit(const Plan &plan);
 
 /// What docs/Planner.md says of a plan, beside its times and its memory.

@@ -63,7 +63,7 @@ private:
     int64_t parted = 0;    ///< micro-batches of a chunk whose backward pass has two parts, on average
     bool hasWhole = false; ///< there are others, as many more as micro-batches are more
     bool splitsBackward() const { return parted > 0; }
-    /// Of all micro-batches of a step.
+    /// The share of all micro-batches of a step.
     double getWholeShare(int64_t microBatches) const {
       return hasWhole ? 1 - std::min(1.0, static_cast<double>(parted) / static_cast<double>(microBatches))
                       : 0;

@@ -15,7 +15,7 @@ struct ExchangeSum {
   double seconds = 0; ///< tensor by tensor
 };
 
-/// What rows say of a set of variables on one rank.
+/// The sums of rows over a set of variables on one rank.
 struct StateTable {
   double device = 0, host = 0; ///< bytes
   double gathered = 0;         ///< bytes that passes read, of what is gathered once for all
@@ -76,7 +76,7 @@ public:
 
   /// `update`: seconds for each byte of a trained parameter that one rank has all of.
   StateTable sum(llvm::ArrayRef<const VariableTable *> variables, double update) const;
-  /// Of tensors that all travel together.
+  /// Makes times those of tensors that all travel together.
   void join(StateTable &table) const;
 
 private:

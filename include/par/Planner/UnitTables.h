@@ -57,8 +57,8 @@ private:
   PlanWorkers &workers;
   const bool isGraph;
   std::map<const void *, std::vector<UnitTable>> overlapped; ///< by table
-  /// What rows depend on: ZeRO's stage and when it gathers, overlap, offloading, parts of backward passes,
-  /// and bytes of tensors that travel together.
+  /// The decisions that rows depend on: ZeRO's stage and when it gathers, overlap, offloading, parts of
+  /// backward passes, and bytes of tensors that travel together.
   using StateTraits = std::tuple<int64_t, GatherTime, bool, OffloadKind, bool, std::optional<int64_t>>;
   static StateTraits getStateTraits(const Plan &plan, bool isSplit);
   MadeOnce<StateTraits, std::optional<StateRows>> states;

@@ -31,7 +31,7 @@ public:
                                               StringRef name, bool isAligned) const;
   /// How many functions of the device's program.
   virtual int64_t countLaunches(rank::LibraryWorkInterface work) const { return 1; }
-  /// Where entries come to that the function says of itself (launch::kLibrary).
+  /// The list to which entries come that the function says of itself (launch::kLibrary).
   virtual std::optional<LibraryList> getList() const { return std::nullopt; }
 };
 

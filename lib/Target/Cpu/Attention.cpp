@@ -39,7 +39,7 @@ static SmallVector<Value> getCommonBuffers(CallBuilder &calls, rank::AttentionOp
   return pointers;
 }
 
-/// In the order of runtime.h, without workspaces.
+/// The arguments are in the order of runtime.h, without workspaces.
 static SmallVector<Value> getBuffers(CallBuilder &calls, rank::AttentionOp work, AttentionOp op) {
   SmallVector<Value> pointers = getCommonBuffers(calls, work, op);
   calls.appendBuffers(work.getOuts(), pointers);

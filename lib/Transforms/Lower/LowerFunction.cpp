@@ -249,7 +249,7 @@ private:
               .getBuffer());
   }
 
-  /// What an op of work reads and writes.
+  /// The buffers that an op of work reads and writes.
   struct Buffers {
     SmallVector<Value> ins, outs;
   };

@@ -23,7 +23,7 @@ PlanSize makeSize(int64_t peak) {
 
 bool isFree(llvm::StringRef) { return false; }
 
-/// What fits, as flags.
+/// The flags of all that fits.
 std::vector<std::string> listSingle(const PlanFit &fit, const Plan &plan) {
   std::vector<std::string> flags;
   for (const MeasuredPlan &found : fit.findSingle())
@@ -72,7 +72,7 @@ TEST(PlanFit, StepsWithoutAPlanArePassedOver) {
   EXPECT_EQ(listSingle(PlanFit(plan, 60, measure, isFree), plan), std::vector<std::string>{"--zero 2"});
 }
 
-/// What is fixed is proposed in no remedy.
+/// No remedy proposes what is fixed.
 TEST(PlanFit, WhatIsFixedStays) {
   Plan plan = makePlan();
   auto measure = [](const Plan &other) { return std::optional(makeSize(8 / other.microBatches)); };
@@ -97,7 +97,7 @@ TEST(PlanFit, NeedlessLeversAreLeftOut) {
   EXPECT_EQ(found.peak, 20);
 }
 
-/// Where nothing fits, the least is told.
+/// The least is told where nothing fits.
 TEST(PlanFit, TheLeastIsToldWhereNothingFits) {
   Plan plan = makePlan();
   auto measure = [](const Plan &other) { return std::optional(makeSize(100 - 20 * other.zero)); };

@@ -58,7 +58,7 @@ protected:
   UnitTables tables;
 };
 
-// Without ZeRO ranks have all of everything, and add gradients up once, behind all micro-batches.
+// Ranks without ZeRO have all of everything, and add gradients up once, behind all micro-batches.
 TEST_F(StateRowsTest, WithoutZeroAllIsWhole) {
   EXPECT_EQ(listMemory(), List({"gradients none 2", "optimizer none 2", "optimizer none 2",
                                 "optimizer none 2", "parameters none 1"}));
@@ -114,7 +114,7 @@ TEST_F(StateRowsTest, PartsOfABackwardPass) {
   EXPECT_FALSE(llvm::is_contained(list, "backward_weight all_gather parts started"));
 }
 
-// What is offloaded lies on the host, and is copied there and back, a tensor at a time.
+// Offloaded state lies on the host, and is copied there and back, a tensor at a time.
 TEST_F(StateRowsTest, OffloadedStateIsCopied) {
   plan.zero = 1;
   plan.offload = OffloadKind::DeviceUpdate;

@@ -374,5 +374,5 @@ static double countGemmFlops(Op op) {
 double AttentionOp::getFlops() { return 2.0 * countGemmFlops(*this); }
 /// q·kᵀ again, Pᵀ·dout, dout·vᵀ, dS·k and dSᵀ·q.
 double AttentionBackwardOp::getFlops() { return 5.0 * countGemmFlops(*this); }
-/// What a model's FLOPs count of them: two products for each of the two forward, whoever asks for them.
+/// A model's FLOPs count two products for each of the two forward, whoever asks for them.
 double AttentionOp::countGradientPasses(int64_t operands) { return operands > 0 ? 2 : 0; }

@@ -30,7 +30,7 @@ static std::optional<Kind> find(ArrayRef<StringLiteral> names, StringRef name) {
   return found == names.end() ? std::nullopt : std::optional(static_cast<Kind>(found - names.begin()));
 }
 
-/// Of `named`, a loss's name may stand behind a dot.
+/// Finds a kind by name; behind that of `named` a loss's name may stand, after a dot.
 template <typename Kind>
 static std::optional<Kind> findNamed(ArrayRef<StringLiteral> names, StringRef name, Kind named) {
   auto [kind, loss] = name.split('.');
@@ -204,7 +204,7 @@ static ParseResult parseLoss(AsmParser &parser, StringAttr &loss, FloatAttr &wei
   return success();
 }
 
-/// Behind the name of an open input: `, micro_batch, reader = "rows"`.
+/// Parses what stands behind the name of an open input: `, micro_batch, reader = "rows"`.
 static ParseResult parseOpenInput(AsmParser &parser, std::optional<InputTime> &time, StringAttr &reader) {
   StringRef word;
   if (parser.parseComma())

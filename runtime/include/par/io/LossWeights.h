@@ -9,7 +9,7 @@
 
 namespace par::io {
 
-/// By the name of the loss; "loss" is the main one.
+/// Weights by the name of the loss; "loss" is the main one.
 using LossWeights = std::map<std::string, double>;
 
 /// Reads "NAME=X" into `weights`. The error follows the flag's name.

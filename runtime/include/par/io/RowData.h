@@ -40,7 +40,7 @@ public:
   int64_t rowElements(size_t input) const { return wanted[input].elements; }
   /// The row of an input that comes as row `number` of all that are read.
   const unsigned char *row(size_t input, int64_t number) const;
-  /// What tells these rows from others, in one line.
+  /// A line that tells these rows from others.
   std::string summary() const;
 
 private:
@@ -59,12 +59,13 @@ private:
   uint64_t seed = 0;
 };
 
-/// What --input NAME=VALUE|FILE.safetensors says of inputs that are the same in every step: bytes by name.
+/// The values that --input NAME=VALUE|FILE.safetensors gives inputs that are the same in every step: bytes by
+/// name.
 class StepValues {
 public:
   /// Every input once, and nothing else.
   Status open(const std::vector<std::string> &given, const std::vector<OpenInput> &inputs);
-  /// Of an input that is numbered as in `open`.
+  /// The bytes of an input that is numbered as in `open`.
   const std::vector<unsigned char> &value(size_t input) const { return values[input]; }
   std::string summary() const;
 

@@ -84,10 +84,10 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
   let extraClassDeclaration = [{
     /// Whether the runtime supplies it: an input of Inputs.def or an open one.
     bool isInput() const;
-    /// Of an input; the name is empty where it is none.
+    /// The name of an input; it is empty where the place is none.
     ::llvm::StringRef getInputName() const;
     ::mlir::par::InputTime getInputTime() const;
-    /// Of an open input: the one that is named, or the first that serves inputs of its time.
+    /// The reader of an open input: the one that is named, or the first that serves inputs of its time.
     ::llvm::StringRef getInputReader() const;
 
     static PlaceAttr ofVariable(::mlir::FlatSymbolRefAttr variable, std::optional<OutputKind> output = {});
@@ -96,13 +96,13 @@ def Par_PlaceAttr : Par_Attr<"Place", "place"> {
     static PlaceAttr ofResidual(::mlir::MLIRContext *context, int64_t number);
     static PlaceAttr ofBoundary(::mlir::MLIRContext *context, int64_t number);
     static PlaceAttr ofAlias(::mlir::MLIRContext *context, int64_t argument);
-    /// Of the main loss if `loss` is null.
+    /// The place of a loss: of the main one if `loss` is null.
     static PlaceAttr ofLoss(::mlir::MLIRContext *context, ::mlir::StringAttr loss, ::mlir::FloatAttr weight = {});
-    /// Of the loss that `loss` is the place of.
+    /// The place of the weight of the loss that `loss` is the place of.
     static PlaceAttr ofLossWeight(PlaceAttr loss);
     static PlaceAttr ofConstant(::mlir::TypedAttr constant, int64_t step = 0);
 
-    /// Of an input or output, its name in a manifest: "tokens", "loss.balance".
+    /// The name of an input or output in a manifest: "tokens", "loss.balance".
     std::string getRuntimeName() const;
   }];
 }

@@ -46,7 +46,7 @@ namespace mlir::par::rank {
 /// An op of that name, a LibraryWorkInterface, without description, region and scratch.
 LibraryWorkInterface createLibraryWork(OpBuilder &builder, Location loc, StringRef name, ValueRange ins,
                                        ValueRange outs, DenseI64ArrayAttr reads, DenseI64ArrayAttr writes);
-/// Under what the time of an op is reported; none for collectives and copies.
+/// The kind under which the time of an op is reported; none for collectives and copies.
 std::optional<WorkKind> getWorkKind(Operation *op);
 /// Runs a collective, blocking or started.
 bool isCollective(Operation *op);

@@ -10,7 +10,7 @@ namespace mlir::par::rank {
 /// anything else, which a library call would leave out.
 ArrayAttr describeProducts(Block &body);
 
-/// Where those operands and results of a library's op lie that may be rows of joint tensors.
+/// The places of those operands and results of a library's op that may be rows of joint tensors.
 struct LibraryRows {
   SmallVector<RowsAttr> operands, results;
 };
