@@ -16,19 +16,26 @@ static int64_t getProductBytes(rank::ProductAttr product) {
   return bytes < double(most) ? static_cast<int64_t>(bytes) : most;
 }
 
-/// What the strategy of a kernel answers, `otherwise` where the kernel cannot be generated: that is said when
-/// it is to be. The region stays as it is: other passes look at it.
-template <typename Answer>
-static Answer askStrategy(rank::KernelOp kernel, Answer (KernelStrategy::*question)() const,
-                          Answer otherwise) {
+/// A copy of the kernel with the region that strategies look at; null where it cannot be generated: that is
+/// said when it is to be. The kernel's own region stays as it is: other passes look at it.
+static OwningOpRef<rank::KernelOp> simplify(rank::KernelOp kernel) {
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<rank::KernelOp> copy = kernel.clone();
-  Block &block = copy->getBody().front();
-  return failed(decomposeForDevice(block)) ? otherwise : (*selectStrategy(block).*question)();
+  return succeeded(decomposeForDevice(copy->getBody().front())) ? std::move(copy) : nullptr;
 }
 
+static bool hasAny(Block &block, ArrayRef<OpClass> classes) {
+  return llvm::any_of(block, [&](Operation &op) { return llvm::is_contained(classes, getOpClass(&op)); });
+}
+
+/// Launches leave each other nothing but sums, which composite ops may be made of.
 static SmallVector<int64_t> getKernelBytes(rank::KernelOp kernel) {
-  return askStrategy(kernel, &KernelStrategy::getWorkspaceBytes, {});
+  if (!hasAny(kernel.getBody().front(), {OpClass::Reduction, OpClass::Contraction, OpClass::Composite}))
+    return {};
+  OwningOpRef<rank::KernelOp> simple = simplify(kernel);
+  if (!simple || !hasAny(simple->getBody().front(), {OpClass::Reduction, OpClass::Contraction}))
+    return {};
+  return selectStrategy(simple->getBody().front())->getWorkspaceBytes();
 }
 
 int64_t CudaTarget::countLaunches(rank::WorkOpInterface work) const {
@@ -37,7 +44,8 @@ int64_t CudaTarget::countLaunches(rank::WorkOpInterface work) const {
     return call ? call->countLaunches(library) : 1;
   }
   auto kernel = dyn_cast<rank::KernelOp>(*work);
-  return kernel ? askStrategy<int64_t>(kernel, &KernelStrategy::countLaunches, 1) : 1;
+  OwningOpRef<rank::KernelOp> simple = kernel ? simplify(kernel) : nullptr;
+  return simple ? selectStrategy(simple->getBody().front())->countLaunches() : 1;
 }
 
 SmallVector<int64_t> CudaTarget::getWorkspaceBytes(rank::WorkOpInterface work) const {
