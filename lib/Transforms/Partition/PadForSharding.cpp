@@ -57,9 +57,11 @@ struct PadForSharding : par::impl::PadForShardingBase<PadForSharding> {
   }
 
   static SmallVector<Mask> collectMasks(ModuleOp module, const PaddedSizes &sizes) {
+    SmallVector<Mask> masks;
+    if (!sizes.padAny(module))
+      return masks;
     ZeroPadding padding(module, sizes);
     padding.solve();
-    SmallVector<Mask> masks;
     module.walk([&](Operation *op) {
       if (auto exit = dyn_cast<func::ReturnOp>(op))
         collectWrites(cast<func::FuncOp>(exit->getParentOp()), exit, padding, masks);

@@ -14,6 +14,8 @@ public:
   PaddedSizes(ModuleOp module, MeshAttr mesh, int64_t rowElements);
 
   bool isPadded(Value value, unsigned dim) const;
+  /// True if any value of the module is.
+  bool padAny(ModuleOp module) const;
   /// True where there is more padding than shards need.
   bool hasLongRows(Value value, unsigned dim) const;
   /// The shape of `value`, of the logical type it still has, in `sharding`.

@@ -56,47 +56,69 @@ void PartialSums::initializeArguments(const VariableSums &limits) {
 // What is pending
 //===----------------------------------------------------------------------===//
 
-/// Asked for again and again while the sums settle; null for an op without one.
-RuleAttr PartialSums::getRule(Operation *op) {
-  auto [rule, isNew] = rules.try_emplace(op);
-  if (auto ruled = dyn_cast<ShardingRuleOpInterface>(op); ruled && isNew)
-    rule->second = ruled.getShardingRule();
-  return rule->second;
+/// A sum over an axis that splits the op's values is another sum in each of their parts.
+bool PartialSums::mayPass(Operation *op, StringAttr axis) {
+  auto isSplit = [&](Value value) { return llvm::is_contained(getSharding(value).getShardedAxes(), axis); };
+  return llvm::none_of(op->getResults(), isSplit) && llvm::none_of(op->getOperands(), isSplit);
 }
 
-DenseI64ArrayAttr PartialSums::findPassingSet(Operation *op, RuleAttr rule, StringAttr axis) {
-  auto isPending = [&](int64_t operand) { return kept[op->getOperand(operand)].contains(axis); };
+/// True if there is more to reduce behind the op than before it.
+bool PartialSums::grows(Operation *op, DenseI64ArrayAttr set) {
+  double before = 0, after = 0;
+  for (int64_t operand : set.asArrayRef())
+    before += getLocalBytes(op->getOperand(operand), mesh);
   for (Value result : op->getResults())
-    if (llvm::is_contained(getSharding(result).getShardedAxes(), axis))
-      return nullptr;
-  for (Value operand : op->getOperands())
-    if (llvm::is_contained(getSharding(operand).getShardedAxes(), axis))
-      return nullptr;
-  for (DenseI64ArrayAttr set : rule.getLinear()) {
-    if (set.empty() || !llvm::all_of(set.asArrayRef(), isPending))
-      continue;
-    double before = 0, after = 0;
-    for (int64_t operand : set.asArrayRef())
-      before += getLocalBytes(op->getOperand(operand), mesh);
-    for (Value result : op->getResults())
-      after += getLocalBytes(result, mesh);
-    if (after <= before)
-      return set;
-  }
-  return nullptr;
+    after += getLocalBytes(result, mesh);
+  return after > before;
 }
 
-PartialSums::Pending PartialSums::deriveThroughRule(Operation *op, RuleAttr rule, unsigned result) {
+PartialSums::RuleSums PartialSums::readRule(Operation *op, RuleAttr rule) {
   SmallVector<ShardingAttr> operands, results;
   for (Value operand : op->getOperands())
     operands.push_back(getSharding(operand));
   for (Value each : op->getResults())
     results.push_back(getSharding(each));
-  Pending pending;
-  for (StringAttr axis : pendingAxes(rule, readFactors(rule, operands, results), result))
-    pending.insert(axis);
+  RuleSums sums;
+  auto factors = readFactors(rule, operands, results);
+  for (unsigned result = 0; result < op->getNumResults(); ++result) {
+    Pending &own = sums.own.emplace_back();
+    for (StringAttr axis : pendingAxes(rule, factors, result))
+      own.insert(axis);
+  }
+  SmallVector<DenseI64ArrayAttr, 1> sets;
+  for (DenseI64ArrayAttr set : rule.getLinear())
+    if (!set.empty() && !grows(op, set))
+      sets.push_back(set);
   for (StringAttr axis : mesh.getNames())
-    if (findPassingSet(op, rule, axis))
+    sums.linear.push_back(!sets.empty() && mayPass(op, axis) ? sets : SmallVector<DenseI64ArrayAttr, 1>());
+  return sums;
+}
+
+/// Asked for again and again while the sums settle.
+const PartialSums::RuleSums *PartialSums::getRuleSums(Operation *op) {
+  auto [known, isNew] = rules.try_emplace(op);
+  if (auto ruled = dyn_cast<ShardingRuleOpInterface>(op); ruled && isNew)
+    if (RuleAttr rule = ruled.getShardingRule())
+      known->second = std::make_unique<RuleSums>(readRule(op, rule));
+  return known->second.get();
+}
+
+DenseI64ArrayAttr PartialSums::findPassingSet(Operation *op, const RuleSums &sums, size_t axis) {
+  StringAttr name = mesh.getNames()[axis];
+  auto isPending = [&](int64_t operand) {
+    auto found = kept.find(op->getOperand(operand));
+    return found != kept.end() && found->second.contains(name);
+  };
+  for (DenseI64ArrayAttr set : sums.linear[axis])
+    if (llvm::all_of(set.asArrayRef(), isPending))
+      return set;
+  return nullptr;
+}
+
+PartialSums::Pending PartialSums::deriveThroughRule(Operation *op, const RuleSums &sums, unsigned result) {
+  Pending pending = sums.own[result];
+  for (auto [number, axis] : llvm::enumerate(mesh.getNames()))
+    if (findPassingSet(op, sums, number))
       pending.insert(axis);
   return pending;
 }
@@ -124,8 +146,8 @@ PartialSums::Pending PartialSums::derive(Operation *op, unsigned result) {
         pending.insert(axis);
     return pending;
   }
-  if (RuleAttr rule = getRule(op))
-    return deriveThroughRule(op, rule, result);
+  if (const RuleSums *sums = getRuleSums(op))
+    return deriveThroughRule(op, *sums, result);
   return pending;
 }
 
@@ -154,36 +176,54 @@ bool PartialSums::accepts(OpOperand &use, StringAttr axis) {
   }
   if (isa<ReshardOp>(op))
     return true;
-  if (RuleAttr rule = getRule(op)) {
-    DenseI64ArrayAttr set = findPassingSet(op, rule, axis);
+  if (const RuleSums *sums = getRuleSums(op)) {
+    DenseI64ArrayAttr set =
+        findPassingSet(op, *sums, llvm::find(mesh.getNames(), axis) - mesh.getNames().begin());
     return set && llvm::is_contained(set.asArrayRef(), number);
   }
   return false;
 }
 
+void PartialSums::keep(Value value, Pending pending) {
+  Pending &known = kept[value];
+  changed |= known.getArrayRef() != pending.getArrayRef();
+  known = std::move(pending);
+}
+
 void PartialSums::settle(Value value, Pending pending) {
   raw[value] = pending;
-  if (optimistic) {
-    kept[value] = pending;
-    return;
-  }
-  Pending keep;
+  if (optimistic)
+    return keep(value, std::move(pending));
+  Pending accepted;
   for (StringAttr axis : pending) {
-    bool accepted = llvm::all_of(value.getUses(), [&](OpOperand &use) { return accepts(use, axis); });
-    if (!accepted)
+    if (!llvm::all_of(value.getUses(), [&](OpOperand &use) { return accepts(use, axis); }))
       rejected[value].insert(axis);
-    if (!rejected[value].contains(axis) && !value.use_empty())
-      keep.insert(axis);
+    else if (!rejected.lookup(value).contains(axis) && !value.use_empty())
+      accepted.insert(axis);
   }
-  kept[value] = keep;
+  keep(value, std::move(accepted));
 }
 
 //===----------------------------------------------------------------------===//
 // Fixed point
 //===----------------------------------------------------------------------===//
 
+/// What a result overwrites is pending over what the result is, too.
+void PartialSums::settleTies() {
+  for (auto [result, argument] : ties) {
+    Value overwritten = function.getArgument(argument);
+    const Pending have = kept.lookup(overwritten), written = kept.lookup(exit.getOperand(result));
+    Pending both;
+    for (StringAttr axis : have)
+      if (written.contains(axis))
+        both.insert(axis);
+    raw[overwritten] = both;
+    keep(overwritten, std::move(both));
+  }
+}
+
 bool PartialSums::step() {
-  llvm::DenseMap<Value, Pending> before = kept;
+  changed = false;
   for (BlockArgument argument : function.getArguments())
     if (raw.contains(argument) || kept.contains(argument))
       settle(argument, raw.lookup(argument).empty() ? kept.lookup(argument) : raw.lookup(argument));
@@ -191,18 +231,8 @@ bool PartialSums::step() {
     for (OpResult result : op.getResults())
       if (getSharding(result))
         settle(result, derive(&op, result.getResultNumber()));
-  for (auto [result, argument] : ties) {
-    Pending &have = kept[function.getArgument(argument)], both;
-    for (StringAttr axis : have)
-      if (kept[exit.getOperand(result)].contains(axis))
-        both.insert(axis);
-    have = both;
-    raw[function.getArgument(argument)] = both;
-  }
-  for (auto &[value, pending] : kept)
-    if (before[value].getArrayRef() != pending.getArrayRef())
-      return true;
-  return false;
+  settleTies();
+  return changed;
 }
 
 void PartialSums::solve() {
@@ -230,7 +260,8 @@ VariableSums PartialSums::getAccumulatorSums() {
 void PartialSums::reduceAtDefinition(Value value) {
   Pending defined = raw.lookup(value), keep = kept.lookup(value);
   ShardingAttr sharding = getSharding(value);
-  setSharding(value, sharding.withUnreduced(defined.getArrayRef()));
+  if (sharding.getUnreduced() != defined.getArrayRef())
+    setSharding(value, sharding.withUnreduced(defined.getArrayRef()));
   if (defined.getArrayRef() == keep.getArrayRef() || value.use_empty())
     return;
   OpBuilder builder(function.getContext());

@@ -30,18 +30,31 @@ public:
   void apply();
 
 private:
-  using Pending = llvm::SetVector<StringAttr>;
+  using Pending = llvm::SmallSetVector<StringAttr, 4>;
+  /// What an op's rule and shardings say of sums, whatever is pending.
+  struct RuleSums {
+    SmallVector<Pending, 1> own; ///< by result: sums that the op makes itself
+    /// By axis of the mesh: sets of operands through all of which a sum over it would pass.
+    SmallVector<SmallVector<DenseI64ArrayAttr, 1>, 4> linear;
+  };
 
   bool step();
   Pending derive(Operation *op, unsigned result);
-  Pending deriveThroughRule(Operation *op, RuleAttr rule, unsigned result);
+  Pending deriveThroughRule(Operation *op, const RuleSums &sums, unsigned result);
   bool passesReshard(ReshardOp reshard, StringAttr axis);
   bool accepts(OpOperand &use, StringAttr axis);
   bool acceptsReturn(func::ReturnOp exit, unsigned number);
-  /// The linear set through which `op` passes sums pending over `axis`, null if it does not.
-  RuleAttr getRule(Operation *op);
-  DenseI64ArrayAttr findPassingSet(Operation *op, RuleAttr rule, StringAttr axis);
+  /// Null for an op without a rule.
+  const RuleSums *getRuleSums(Operation *op);
+  RuleSums readRule(Operation *op, RuleAttr rule);
+  bool mayPass(Operation *op, StringAttr axis);
+  bool grows(Operation *op, DenseI64ArrayAttr set);
+  /// The linear set through which `op` passes sums pending over the mesh's axis of that number, null if it
+  /// does not.
+  DenseI64ArrayAttr findPassingSet(Operation *op, const RuleSums &sums, size_t axis);
   void settle(Value value, Pending pending);
+  void keep(Value value, Pending pending);
+  void settleTies();
   void initializeArguments(const VariableSums &limits);
   void retarget(ReshardOp reshard);
   void reduceAtDefinition(Value value);
@@ -56,11 +69,13 @@ private:
   func::ReturnOp exit;
   /// Pending when defined, and pending after the reduction at the definition.
   llvm::DenseMap<Value, Pending> raw, kept;
-  llvm::DenseMap<Operation *, RuleAttr> rules;
+  llvm::DenseMap<Operation *, std::unique_ptr<RuleSums>> rules;
   /// Axes once rejected stay rejected: so the iteration ends.
   llvm::DenseMap<Value, Pending> rejected;
   /// True while nobody is asked whether it accepts.
   bool optimistic = true;
+  /// True if a step has found something else than the one before.
+  bool changed = false;
   /// Result of the function → the argument it overwrites.
   llvm::DenseMap<unsigned, unsigned> ties;
 };

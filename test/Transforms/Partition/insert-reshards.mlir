@@ -28,6 +28,19 @@ func.func @not_linear(%x: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [
   return %b : tensor<4x2xf32>
 }
 
+// Nor through an outer product that is split over its axis: each rank would need all of the sum.
+// CHECK-LABEL: func.func @outer_product
+// CHECK: %[[P:.*]] = par.einsum
+// CHECK-NEXT: %[[R:.*]] = par.reshard %[[P]]
+// CHECK-NEXT: par.einsum "i,j->ij"(%[[R]],
+func.func @outer_product(%x: tensor<4x8xf32> {par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>},
+    %v: tensor<8xf32> {par.sharding = #par.sharding<@mesh, [{"tp"}]>},
+    %w: tensor<2xf32> {par.sharding = #par.sharding<@mesh, [{"tp"}]>}) -> (tensor<4x2xf32> {par.sharding = #par.sharding<@mesh, [{}, {"tp"}]>}) {
+  %a = par.einsum "ij,j->i"(%x, %v) {par.sharding = [#par.sharding<@mesh, [{}]>]} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4xf32>
+  %b = par.einsum "i,j->ij"(%a, %w) {par.sharding = [#par.sharding<@mesh, [{}, {"tp"}]>]} : (tensor<4xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+  return %b : tensor<4x2xf32>
+}
+
 // A sharding that two uses want is made once.
 // CHECK-LABEL: func.func @shared_gather
 // CHECK-COUNT-1: par.reshard

@@ -1,4 +1,4 @@
-// RUN: par-opt %s -par-propagate-shardings -par-insert-reshards -par-pad-for-sharding | FileCheck %s
+// RUN: par-opt %s -split-input-file -par-propagate-shardings -par-insert-reshards -par-pad-for-sharding | FileCheck %s
 
 // Five columns over two ranks: six with padding.
 par.mesh @mesh <["tp"=2]>
@@ -57,4 +57,20 @@ func.func @backward_0(%h: tensor<4x5xf32> {par.place = #par.place<residual 0>}, 
   %s = par.reduce sum %h dims [1] : tensor<4x5xf32> -> tensor<4xf32>
   %t = par.reduce sum %e dims [1] : tensor<4x5xf32> -> tensor<4xf32>
   return %s, %t : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+par.mesh @mesh <["tp"=2]>
+// Where no function is handed anything with padding, what an op makes may have some.
+// CHECK-LABEL: func.func @made
+// CHECK-SAME: tensor<4xf32> {par.global_type = tensor<4xf32>
+// CHECK: %[[E:.*]] = par.expand %{{.*}} dims [1] {{.*}} tensor<4x6xf32>
+// CHECK: %[[M:.*]] = arith.select %{{.*}}, %[[E]],
+// CHECK: par.reduce sum %[[M]] dims [1]
+func.func @made(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = par.expand %x dims [1] : tensor<4xf32> -> tensor<4x5xf32>
+  %c = par.constrain %e <@mesh, [{}, {"tp"}]> : tensor<4x5xf32>
+  %s = par.reduce sum %c dims [1] : tensor<4x5xf32> -> tensor<4xf32>
+  return %s : tensor<4xf32>
 }
