@@ -76,18 +76,20 @@ public:
   bool isTight() const { return best.peak <= best.lowerBound + best.lowerBound / 500; }
 
   /// Packs in this order, and again with those first that lay above the bound, until it is tight or `rounds`
-  /// are over: what did not fit chooses its place before what was in its way.
+  /// are over: what did not fit chooses its place before what was in its way. An order that stays as it is
+  /// would be packed as before.
   void tryOrder(std::vector<size_t> order, int64_t rounds) {
     for (int64_t round = 0; round < rounds && !isTight(); ++round) {
       std::vector<Interval> other = intervals;
       Packing packing = packInOrder(other, order, alignment);
-      std::stable_partition(order.begin(), order.end(), [&](size_t index) {
-        return other[index].offset + other[index].bytes > best.lowerBound;
-      });
-      if (packing.peak >= best.peak)
-        continue;
-      best.peak = packing.peak;
-      intervals = std::move(other);
+      if (packing.peak < best.peak) {
+        best.peak = packing.peak;
+        intervals = other;
+      }
+      auto isAbove = [&](size_t index) { return other[index].offset + other[index].bytes > best.lowerBound; };
+      if (std::is_partitioned(order.begin(), order.end(), isAbove))
+        return;
+      std::stable_partition(order.begin(), order.end(), isAbove);
     }
   }
 
