@@ -18,6 +18,7 @@
 #include "par/Schedule/PrintSchedule.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
+#include "par/Support/OneThread.h"
 #include "par/Support/OutputFile.h"
 #include "par/Target/Target.h"
 #include "par/io/ModelFiles.h"
@@ -43,8 +44,7 @@ namespace {
 class Compiler {
 public:
   Compiler(const CompileOptions &options, llvm::StringRef launcher)
-      : options(options), launcher(launcher), context(makeRegistry(), MLIRContext::Threading::DISABLED),
-        handler(&context, printDiagnostic) {
+      : options(options), launcher(launcher), context(makeRegistry()), handler(&context, printDiagnostic) {
     context.loadAllAvailableDialects();
     // Remarks and errors are one line; the IR that they are about is behind --save-ir.
     context.printOpOnDiagnostic(false);
@@ -354,7 +354,7 @@ private:
   CompileOptions options; ///< the plan becomes complete
   std::string launcher;
   std::unique_ptr<ModelSource> source = openModel(options.model);
-  MLIRContext context;
+  OneThreadContext context;
   ScopedDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;
   std::optional<PredictedStep> step;

@@ -6,6 +6,7 @@
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Support/Flags.h"
+#include "par/Support/OneThread.h"
 #include "par/Support/OutputFile.h"
 
 using namespace mlir;
@@ -50,7 +51,7 @@ int write(llvm::StringRef path, llvm::StringRef text) {
 }
 
 int run(const DialectRegistry &registry, const CommandLine &line) {
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  par::OneThreadContext context(registry);
   ScopedDiagnosticHandler handler(&context, par::printDiagnostic);
   FailureOr<par::ImportPlan> plan = par::planImport(context, line.import);
   if (failed(plan))

@@ -14,7 +14,7 @@ static DialectRegistry makeRegistry() {
 }
 
 PlanCompiler::PlanCompiler(const Cluster &cluster, ImportModel import)
-    : cluster(cluster), import(std::move(import)), context(makeRegistry(), MLIRContext::Threading::DISABLED),
+    : cluster(cluster), import(std::move(import)), context(makeRegistry()),
       silent(&context, [](Diagnostic &) { return success(); }),
       units(context, CompilePhase::Import, [this](const Plan &plan) { return importFolded(plan); }),
       models(context, CompilePhase::Import,

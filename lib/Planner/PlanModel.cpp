@@ -12,6 +12,7 @@
 #include "par/ShardingSearch/IntegerProgram.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
+#include "par/Support/OneThread.h"
 #include "par/Transforms/Annotate/Passes.h"
 
 using namespace mlir;
@@ -49,7 +50,7 @@ LogicalResult PlanModel::load(const std::string &path, const std::vector<std::st
                               const std::set<std::string> &given, PlanRequest &request) {
   DialectRegistry registry;
   registerDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  OneThreadContext context(registry);
   context.loadAllAvailableDialects();
   context.printOpOnDiagnostic(false);
   ScopedDiagnosticHandler handler(&context, printDiagnostic);
@@ -77,7 +78,7 @@ const std::optional<PlanModel::Splits> &PlanModel::findSplits(const Plan &plan) 
   return splits.get(plan.countRanks(AxisRole::Tensor), [&](std::optional<Splits> &found) {
     DialectRegistry registry;
     registerDialects(registry);
-    MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+    OneThreadContext context(registry);
     context.loadAllAvailableDialects();
     ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
     Plan split;

@@ -6,6 +6,7 @@
 #include "par/Support/BeginTool.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
+#include "par/Support/OneThread.h"
 #include "par/Support/OutputFile.h"
 
 using namespace mlir;
@@ -27,7 +28,7 @@ int main(int argc, char **argv) {
   }
   DialectRegistry registry;
   par::registerDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  par::OneThreadContext context(registry);
   ScopedDiagnosticHandler handler(&context, par::printDiagnostic);
   // Errors are one line; the IR that they are about is behind par-opt.
   context.printOpOnDiagnostic(false);

@@ -13,6 +13,7 @@
 #include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/LlvmCommandLine.h"
+#include "par/Support/OneThread.h"
 #include "par/Support/OutputFile.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -71,7 +72,7 @@ static bool checkPlugins(std::vector<std::string> &arguments) {
 }
 
 static std::unique_ptr<llvm::MemoryBuffer> readInput() {
-  MLIRContext context(MLIRContext::Threading::DISABLED);
+  par::OneThreadContext context;
   ScopedDiagnosticHandler handler(&context, par::printDiagnostic);
   return par::readGraphFile(context, input);
 }

@@ -11,6 +11,7 @@
 #include "par/Support/ErrorLine.h"
 #include "par/Support/GraphFile.h"
 #include "par/Support/LlvmCommandLine.h"
+#include "par/Support/OneThread.h"
 #include "par/Support/OutputFile.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -56,7 +57,7 @@ int main(int argc, char **argv) {
     return 1;
   if (!passes.hasAnyOccurrences())
     return fail("no reduction is named; give --par-simplify-ops='test=PROGRAM', and see par-reduce --help");
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  par::OneThreadContext context(registry);
   OwningOpRef<ModuleOp> module = readInput(context);
   if (!module)
     return 1;

@@ -6,6 +6,7 @@
 #include "par/Planner/FoldUnits.h"
 #include "par/Planner/StateRows.h"
 #include "par/Planner/UnitTable.h"
+#include "par/Support/OneThread.h"
 
 namespace mlir::par {
 
@@ -45,7 +46,7 @@ private:
 
   const Cluster &cluster;
   const ImportModel import;
-  MLIRContext context;
+  OneThreadContext context;
   ScopedDiagnosticHandler silent;
   PlanTrials units, models;
   FoldedUnits folded;

@@ -4,6 +4,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "par/Register/Register.h"
 #include "par/Support/Flags.h"
+#include "par/Support/OneThread.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <map>
@@ -164,7 +165,7 @@ int main(int argc, char **argv) {
     return fail(devices.takeError());
   DialectRegistry registry;
   registerDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  OneThreadContext context(registry);
   context.loadAllAvailableDialects();
   RowPredictor predictor(context, options.clusters, std::move(*devices));
   summarize(judge(*rows, *stacks, options, predictor), *stacks, options);

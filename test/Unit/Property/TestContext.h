@@ -3,13 +3,14 @@
 #define PAR_TEST_UNIT_PROPERTY_TESTCONTEXT_H
 
 #include "par/Register/Register.h"
+#include "par/Support/OneThread.h"
 
 namespace mlir::par::test {
 
 /// Knows par's dialects and, by their names in pipelines, its passes. One thread.
-class TestContext : public MLIRContext {
+class TestContext : public OneThreadContext {
 public:
-  TestContext() : MLIRContext(Threading::DISABLED) {
+  TestContext() {
     DialectRegistry registry;
     registerDialects(registry);
     appendDialectRegistry(registry);

@@ -5,14 +5,15 @@
 #include "mlir/Parser/Parser.h"
 #include "par/Register/Register.h"
 #include "par/ShardingSearch/SearchShardings.h"
+#include "par/Support/OneThread.h"
 #include <map>
 #include <string>
 
 namespace mlir::par::test {
 
-class TestContext : public MLIRContext {
+class TestContext : public OneThreadContext {
 public:
-  TestContext() : MLIRContext(Threading::DISABLED) {
+  TestContext() {
     DialectRegistry registry;
     registerDialects(registry);
     appendDialectRegistry(registry);
