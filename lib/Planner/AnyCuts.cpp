@@ -52,7 +52,7 @@ void PlanEstimator::boundAnyCuts(const Flights &flown, const DividedChunks &chun
   }
   for (size_t stage = 0; areLarge && stage < stages.size(); ++stage) {
     PlanEstimate own;
-    weighMemory(chunks.tables, {flown.places[stage]}, stages.slice(stage, 1), own);
+    weighMemory(chunks.tables, llvm::ArrayRef(flown.places).slice(stage, 1), stages.slice(stage, 1), own);
     for (const ChunkPlaces &held : flown.places[stage].ceiling) {
       auto at = static_cast<size_t>(held.chunk);
       own.bytes -= chunks.states[at].moved.device + held.saved * chunks.tables[at].savedMoved;

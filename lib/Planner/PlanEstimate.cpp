@@ -165,10 +165,10 @@ PlanEstimate PlanEstimator::weigh(const Step &step, const DividedModel &model, W
   return result;
 }
 
-void PlanEstimator::weighMemory(const ChunkTables &chunks, const Places &places,
+void PlanEstimator::weighMemory(const ChunkTables &chunks, llvm::ArrayRef<StageMoments> places,
                                 llvm::ArrayRef<StageSum> stages, PlanEstimate &result) const {
   for (size_t stage = 0; stage < stages.size(); ++stage) {
-    std::vector<double> whole;
+    llvm::SmallVector<double, 8> whole;
     for (auto [input, weight] : stages[stage].whole)
       whole.push_back(std::max(input + stages[stage].gatheredOnce, weight));
     const StageSum &sum = stages[stage];

@@ -17,6 +17,12 @@ struct StagePlaces {
   size_t running = 0; ///< number of that chunk on the stage
   std::vector<ChunkPlaces> held;
 };
+
+/// A place that is taken or left at a position of the list.
+struct PlaceEvent {
+  size_t position, chunk; ///< the latter by its number on the stage
+  Count count;
+};
 } // namespace
 
 /// No chunk has more places in `now` than in `other`.
@@ -42,10 +48,12 @@ class StageFlights {
 public:
   StageFlights(const PipelineSchedule &schedule, size_t stage)
       : list(schedule.stages[stage]), stageOfChunk(schedule.stageOfChunk), stage(static_cast<int64_t>(stage)),
-        flights(schedule, stage, getLong()) {
+        crossing(schedule.stageOfChunk.size()), flights(schedule, stage, getLong()) {
     for (const Action &action : list)
-      if (std::optional<Message> message = getMessage(action))
-        crossing.insert({message->isGradient ? Flight::Gradient : Flight::Activation, message->getCut()});
+      if (std::optional<Message> message = getMessage(action)) {
+        Crossing &cut = crossing[static_cast<size_t>(message->getCut())];
+        (message->isGradient ? cut.gradient : cut.activation) = true;
+      }
   }
 
   /// Calls `see(chunk, count, first, last)` for every place, with positions of the list.
@@ -60,10 +68,10 @@ private:
   /// What a chunk is handed lies until its backward pass has read it.
   LongFlights getLong() const {
     LongFlights longer;
-    for (const Action &action : list)
-      if (action.chunk > 0 &&
-          (action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardInput))
-        longer.readers.insert({action.kind, action.chunk, Flight::Activation, action.chunk - 1});
+    for (int64_t chunk = 1, chunks = static_cast<int64_t>(stageOfChunk.size()); chunk < chunks; ++chunk)
+      if (stageOfChunk[static_cast<size_t>(chunk)] == stage)
+        for (ActionKind kind : {ActionKind::Backward, ActionKind::BackwardInput})
+          longer.readers.insert({kind, chunk, Flight::Activation, chunk - 1});
     return longer;
   }
 
@@ -80,7 +88,8 @@ private:
     case Flight::Gradient:
       break;
     }
-    if (!crossing.count({flight, chunk}))
+    const Crossing &cut = crossing[static_cast<size_t>(chunk)];
+    if (!(flight == Flight::Gradient ? cut.gradient : cut.activation))
       return std::nullopt;
     bool isBefore = stageOfChunk[static_cast<size_t>(chunk)] == stage; // of the cut
     if (flight == Flight::Activation)
@@ -92,7 +101,11 @@ private:
   const std::vector<Action> &list;
   const std::vector<int64_t> &stageOfChunk;
   const int64_t stage;
-  std::set<std::pair<Flight, int64_t>> crossing; ///< what messages bring or take, by cuts
+  /// What messages bring or take over a cut.
+  struct Crossing {
+    bool activation = false, gradient = false;
+  };
+  std::vector<Crossing> crossing; ///< by the chunk before the cut
   FlightPlan flights;
 };
 } // namespace
@@ -118,27 +131,34 @@ static std::vector<ChunkPlaces> findCeiling(llvm::ArrayRef<StagePlaces> moments)
 StageMoments mlir::par::listPlaces(const PipelineSchedule &schedule, size_t stageNumber) {
   const std::vector<Action> &list = schedule.stages[stageNumber];
   StagePlaces now;
-  std::map<int64_t, size_t> numbers; // of chunks on the stage
+  std::vector<size_t> numbers(schedule.stageOfChunk.size()); // of chunks on the stage
   for (size_t chunk = 0; chunk < schedule.stageOfChunk.size(); ++chunk)
     if (schedule.stageOfChunk[chunk] == static_cast<int64_t>(stageNumber)) {
-      numbers[static_cast<int64_t>(chunk)] = now.held.size();
+      numbers[chunk] = now.held.size();
       now.held.push_back({static_cast<int32_t>(chunk)});
     }
-  std::vector<std::vector<std::pair<size_t, Count>>> begins(list.size()), ends(list.size());
+  std::vector<PlaceEvent> begins, ends;
   StageFlights(schedule, stageNumber).visit([&](int64_t chunk, Count count, size_t first, size_t last) {
-    begins[first].emplace_back(numbers.at(chunk), count);
-    ends[last].emplace_back(numbers.at(chunk), count);
+    begins.push_back({first, numbers[static_cast<size_t>(chunk)], count});
+    ends.push_back({last, numbers[static_cast<size_t>(chunk)], count});
   });
+  auto isEarlier = [](const PlaceEvent &one, const PlaceEvent &other) {
+    return one.position < other.position;
+  };
+  llvm::sort(begins, isEarlier);
+  llvm::sort(ends, isEarlier);
   std::vector<StagePlaces> moments;
+  auto begin = begins.begin(), end = ends.begin();
   for (auto [position, action] : llvm::enumerate(list)) {
-    for (auto [chunk, count] : begins[position])
-      ++(now.held[chunk].*count);
+    for (; begin != begins.end() && begin->position == position; ++begin)
+      ++(now.held[begin->chunk].*begin->count);
     if (!getMessage(action)) {
-      now.running = numbers[action.chunk];
+      auto chunk = static_cast<size_t>(action.chunk); // none of them for what is done once a step
+      now.running = chunk < numbers.size() ? numbers[chunk] : 0;
       addMoment(now, moments);
     }
-    for (auto [chunk, count] : ends[position])
-      --(now.held[chunk].*count);
+    for (; end != ends.end() && end->position == position; ++end)
+      --(now.held[end->chunk].*end->count);
   }
   StageMoments stage;
   stage.ceiling = findCeiling(moments);

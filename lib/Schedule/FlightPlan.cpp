@@ -91,7 +91,11 @@ namespace {
 /// The values in flight of one chunk and kind.
 class Line {
 public:
-  Line(std::vector<unsigned> &places, size_t microBatches) : places(places) { ends.reserve(microBatches); }
+  Line(std::vector<unsigned> &places, size_t microBatches) : places(places) {
+    places.reserve(microBatches);
+    ends.reserve(microBatches);
+    isOpen.reserve(static_cast<unsigned>(microBatches));
+  }
 
   void see(int64_t microBatch, size_t position) {
     auto number = static_cast<size_t>(microBatch);
@@ -139,22 +143,20 @@ private:
 FlightPlan::FlightPlan(const PipelineSchedule &schedule, size_t stage, const LongFlights &longer) {
   FlightsOfActions actions(schedule, longer);
   const std::vector<Action> &list = schedule.stages[stage];
-  std::map<std::pair<Flight, int64_t>, Line> lines;
   auto chunks = static_cast<size_t>(schedule.getNumChunks());
-  std::vector<Line *> known(kFlights * chunks); // lists are long, and of few chunks
+  std::vector<std::unique_ptr<Line>> lines(kFlights * chunks); // by flight and chunk
   std::vector<std::pair<Line *, int64_t>> uses; // of one action behind the other, with micro-batches
   std::vector<size_t> begins = {0};             // of each action's
   uses.reserve(4 * list.size());
+  begins.reserve(list.size() + 1);
   for (auto [position, action] : enumerate(list)) {
     for (auto [flight, chunk, microBatch] : actions.get(action)) {
-      Line *&line = known[static_cast<size_t>(flight) * chunks + static_cast<size_t>(chunk)];
-      if (!line) {
-        std::pair<Flight, int64_t> key(flight, chunk);
-        line = &lines.try_emplace(key, places[key], static_cast<size_t>(schedule.shape.microBatches))
-                    .first->second;
-      }
+      std::unique_ptr<Line> &line = lines[static_cast<size_t>(flight) * chunks + static_cast<size_t>(chunk)];
+      if (!line)
+        line =
+            std::make_unique<Line>(places[{flight, chunk}], static_cast<size_t>(schedule.shape.microBatches));
       line->see(microBatch, position);
-      uses.emplace_back(line, microBatch);
+      uses.emplace_back(line.get(), microBatch);
     }
     begins.push_back(uses.size());
   }
@@ -165,9 +167,11 @@ FlightPlan::FlightPlan(const PipelineSchedule &schedule, size_t stage, const Lon
     for (auto [line, microBatch] : flights)
       line->leave(microBatch, position);
   }
-  for (auto &[key, line] : lines)
-    for (auto [first, last] : line.lives)
-      lives.push_back({key.first, key.second, first, last});
+  for (auto [number, line] : enumerate(lines))
+    if (line)
+      for (auto [first, last] : line->lives)
+        lives.push_back(
+            {static_cast<Flight>(number / chunks), static_cast<int64_t>(number % chunks), first, last});
 }
 
 } // namespace mlir::par

@@ -81,8 +81,8 @@ private:
   std::vector<double> replaySteps(const Step &step, const DividedChunks &chunks, const ChunkSummer &summer);
   std::optional<PlanEstimate> boundWith(const Plan &plan, bool anyRecompute, Weighing how);
   PlanEstimate weigh(const Step &step, const DividedModel &model, Weighing how);
-  void weighMemory(const ChunkTables &chunks, const Places &places, llvm::ArrayRef<StageSum> stages,
-                   PlanEstimate &result) const;
+  void weighMemory(const ChunkTables &chunks, llvm::ArrayRef<StageMoments> places,
+                   llvm::ArrayRef<StageSum> stages, PlanEstimate &result) const;
   void boundAnyCuts(const Flights &flown, const DividedChunks &chunks, llvm::ArrayRef<StageSum> stages,
                     PlanEstimate &result) const;
 
