@@ -88,7 +88,9 @@ void StageSum::addCollectives(const ChunkTable &chunk, const StateTable &variabl
   reduction += behind.seconds;
   (summer.wholeShare < 1 ? reduction : last) +=
       beside.show(chunk.backwardInput + chunk.backwardWeight, chunk.units, summer.concurrency);
-  update += once.show(chunk.forward, chunk.units, summer.concurrency);
+  double besideOnce =
+      summer.rows.startsCopies ? std::max(variables.update, variables.copies) : variables.update;
+  update += once.show(besideOnce, chunk.units, summer.concurrency);
 }
 
 /// The optimizer's state comes from the host and goes back, if it lies there: what is started, one tensor's

@@ -37,6 +37,7 @@ private:
   void addAction(rank::ActionOp action);
   void addCollective(ActionKind kind, rank::ActionOp action, Operation *op);
   void addCopy(Operation *op, double bytes);
+  void startAlike();
   void subtractMicroBatch();
   void finish(const Key &key, const Draft &draft);
 
@@ -98,6 +99,27 @@ void RowReader::addCopy(Operation *op, double bytes) {
   rows.startsCopies |= isa<rank::StartOp>(op);
 }
 
+/// The arguments of a function that kernels make a buffer of (`isMade`), or make of it: parts of other than
+/// the first dimension are transposed on their way.
+static SmallVector<BlockArgument> findArguments(Value exchanged, bool isMade) {
+  SmallVector<BlockArgument> arguments;
+  llvm::SmallSetVector<Value, 8> buffers;
+  buffers.insert(exchanged);
+  for (size_t at = 0; at < buffers.size(); ++at) {
+    Value buffer = buffers[at];
+    if (auto argument = dyn_cast<BlockArgument>(buffer))
+      arguments.push_back(argument);
+    else
+      for (Operation *user : buffer.getUsers())
+        if (auto work = dyn_cast<rank::WorkOpInterface>(user); work && !rank::isCollective(user)) {
+          ValueRange ins = work.getIns(), outs = work.getOuts();
+          if (llvm::is_contained(isMade ? outs : ins, buffer))
+            buffers.insert((isMade ? ins : outs).begin(), (isMade ? ins : outs).end());
+        }
+  }
+  return arguments;
+}
+
 /// Over axes of data parallelism; numbers, of which a step has one for all units, are left out.
 void RowReader::addCollective(ActionKind kind, rank::ActionOp action, Operation *op) {
   auto work = cast<rank::WorkOpInterface>(op);
@@ -120,11 +142,12 @@ void RowReader::addCollective(ActionKind kind, rank::ActionOp action, Operation 
     draft.bytes += static_cast<double>(getTensorBytes(whole));
     draft.isStarted |= isa<rank::StartOp>(op);
     draft.elements.push_back(elements);
-    for (Value buffer : {work.getIns()[number], work.getOuts()[number]})
-      if (auto argument = dyn_cast<BlockArgument>(buffer))
-        if (auto slot = places[argument.getArgNumber()].getDefiningOp<rank::SlotOp>())
-          if (VariableOp parameter = findParameter(slot))
-            draft.variables.insert(parameter.getSymName());
+    SmallVector<BlockArgument> arguments = findArguments(work.getIns()[number], /*isMade=*/true);
+    llvm::append_range(arguments, findArguments(work.getOuts()[number], /*isMade=*/false));
+    for (BlockArgument argument : arguments)
+      if (auto slot = places[argument.getArgNumber()].getDefiningOp<rank::SlotOp>())
+        if (VariableOp parameter = findParameter(slot))
+          draft.variables.insert(parameter.getSymName());
   }
 }
 
@@ -137,6 +160,15 @@ void RowReader::addAction(rank::ActionOp action) {
       addCopy(&op, *bytes);
     else if (rank::isCollective(&op))
       addCollective(kind, action, &op);
+}
+
+/// Units are few here: what is exchanged behind all of them would be so beside others in a longer model, as
+/// the rest is that their function exchanges.
+void RowReader::startAlike() {
+  for (auto &[key, draft] : drafts)
+    draft.isStarted |= llvm::any_of(drafts, [action = std::get<ActionKind>(key)](const auto &other) {
+      return std::get<ActionKind>(other.first) == action && other.second.isStarted;
+    });
 }
 
 /// The last action of a step does what it does of every micro-batch, and what is done once.
@@ -185,6 +217,7 @@ std::optional<StateRows> RowReader::run() {
       if (auto action = dyn_cast<rank::ActionOp>(*entry))
         addAction(action);
     }
+  startAlike();
   subtractMicroBatch();
   for (auto &[key, draft] : drafts)
     finish(key, draft);

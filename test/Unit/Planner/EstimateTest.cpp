@@ -44,8 +44,8 @@ Plan makePlan(const Case &given) {
 /// Weighs and compiles a plan.
 class EstimateTest : public ::testing::TestWithParam<Case> {
 protected:
-  EstimateTest()
-      : model(8, 1024, 16384, GetParam().frozen),
+  explicit EstimateTest(int64_t hidden = 1024)
+      : model(8, hidden, 16384, GetParam().frozen),
         cluster(cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"))), plan(makePlan(GetParam())),
         workers(cluster, model.getImport(GetParam().isGraph ? plan.getGraphBatch() : 0), 1),
         tables(workers, GetParam().isGraph), estimator(cluster, tables) {}
@@ -163,6 +163,28 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"parts", {{"pp", 2}, {"dp", 8}}, 4, 2, ScheduleKind::ZbH1, 1, true, kNone},
         Case{"whole_and_parts", {{"pp", 2}, {"dp", 8}}, 4, 2, ScheduleKind::DualPipeV, 2, true, kNone},
         Case{"longer", {{"pp", 2}, {"dp", 16}}, 2, 3, kLine, 1, true, kNone}),
+    [](auto &info) { return info.param.name; });
+
+// Of large layers, on many ranks: what is exchanged beside them is slower, and what an update gathers runs
+// beside nothing but the rest of it.
+class ExchangedTest : public EstimateTest {
+protected:
+  ExchangedTest() : EstimateTest(4096) {}
+};
+TEST_P(ExchangedTest, IsNearerWhatIsCompiled) {
+  plan.batch = 512;
+  ASSERT_NO_FATAL_FAILURE(weigh());
+  EXPECT_LE(bound->seconds, found->seconds);
+  EXPECT_NEAR(estimate->seconds / found->seconds, 1, 0.04);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    P, ExchangedTest,
+    ::testing::Values(Case{"zero1", {{"dp", 64}}, 2, 1, kLine, 1, true, kNone},
+                      Case{"zero2", {{"dp", 64}}, 2, 2, kLine, 1, true, kNone},
+                      Case{"zero3", {{"dp", 64}}, 2, 3, kLine, 1, true, kNone},
+                      Case{"replicas1", {{"dp_replicate", 8}, {"dp_shard", 8}}, 2, 1, kLine, 1, true, kNone},
+                      Case{"replicas3", {{"dp_replicate", 8}, {"dp_shard", 8}}, 2, 3, kLine, 1, true, kNone}),
     [](auto &info) { return info.param.name; });
 
 // Messages have places until they are sent, and from when they are received: an action ahead. Of split

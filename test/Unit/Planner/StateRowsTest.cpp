@@ -11,8 +11,9 @@ namespace {
 /// else.
 class StateRowsTest : public ::testing::Test {
 protected:
-  explicit StateRowsTest(Names frozen = {})
-      : model(2, 64, 512, std::move(frozen)), cluster(cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"))),
+  explicit StateRowsTest(Names frozen = {}) : StateRowsTest(TinyModel(2, 64, 512, std::move(frozen))) {}
+  explicit StateRowsTest(TinyModel &&given)
+      : model(std::move(given)), cluster(cantFail(readCluster(PAR_CLUSTERS "dgx-h100.json"))),
         workers(cluster, model.getImport(), 1), tables(workers) {
     plan.seq = 16;
     plan.batch = 64;
@@ -153,6 +154,31 @@ TEST_F(FrozenRowsTest, AreGatheredAndNotScattered) {
   for (const CollectiveRow &row : rows->collectives)
     EXPECT_EQ(row.variables.contains("lm_head.weight"), row.kind == CollectiveKind::AllGather)
         << stringifyActionKind(row.action).str();
+}
+
+/// GPT-2 with 25 heads, of which two ranks have no equal parts: theirs are of another dimension than the
+/// first, and are transposed before they are exchanged and behind it.
+class TransposedRowsTest : public StateRowsTest {
+protected:
+  TransposedRowsTest()
+      : StateRowsTest(TinyModel(
+            R"({"model_type": "gpt2", "vocab_size": 50257, "n_embd": 1600, "n_head": 25, "n_layer": 2, "n_positions": 64})")) {
+  }
+};
+
+// Rows are of those parameters too: one byte for each that is gathered, two for each that is summed up in
+// f32. What is exchanged last is taken to run beside others, as what is exchanged before it does.
+TEST_F(TransposedRowsTest, AreOfWhatIsTransposed) {
+  plan.zero = 3;
+  plan.overlap = true;
+  EXPECT_EQ(listCollectives(),
+            List({"forward all_gather parts started", "backward all_gather parts started",
+                  "backward reduce_scatter parts started", "backward_last all_reduce replicas started"}));
+  const StateRows *rows = tables.getRows(plan);
+  for (const CollectiveRow &row : rows->collectives) {
+    EXPECT_TRUE(row.variables.contains("h.0.attn.c_attn.weight")) << stringifyActionKind(row.action).str();
+    EXPECT_DOUBLE_EQ(row.perByte, row.kind == CollectiveKind::AllGather ? 1 : 2);
+  }
 }
 
 } // namespace

@@ -36,7 +36,11 @@ public:
     std::error_code error;
     llvm::raw_fd_ostream(config, error) << text;
   }
-  ~TinyModel() { llvm::sys::fs::remove(config); }
+  TinyModel(TinyModel &&other) : frozen(other.frozen), config(std::exchange(other.config, "")) {}
+  ~TinyModel() {
+    if (!config.empty())
+      llvm::sys::fs::remove(config);
+  }
 
   /// As a model, or as a graph with so many rows, whatever a plan has.
   ImportModel getImport(int64_t graphBatch = 0) const {
