@@ -26,6 +26,8 @@ static constexpr double kTimeSlack = 1.01, kReplaySlack = 1.006;
 static constexpr double kMemorySlack = 1.045;
 /// The same of memory where a plan that is like it was compiled.
 static constexpr double kLikenessSlack = 1.02;
+/// How much of what a plan took longer than its estimate is sure of those that are like it.
+static constexpr double kLearnedShare = 0.5;
 /// And where nothing fits by estimates that are right within the slack.
 static constexpr double kDesperateSlack = 1.3;
 /// State is padded, which bounds do not know.
@@ -52,12 +54,12 @@ enum class Knowledge { BoundOfGroups, Bound, Estimate, Simulation };
 } // namespace
 
 struct PlanSearch::Candidate {
-  Plan plan;
-  double least = 0;  ///< of the objective
-  double likely = 0; ///< the same as it is estimated, if it is
-  double bytes = 0;  ///< as they are bounded or estimated; 0: not yet
-  Knowledge known = Knowledge::Bound;
+  double least = 0;   ///< of the objective
   int64_t number = 0; ///< in the order in which candidates came: equal ones stay in it
+  double likely = 0;  ///< the objective as it is estimated, if it is
+  double bytes = 0;   ///< as they are bounded or estimated; 0: not yet
+  Knowledge known = Knowledge::Bound;
+  Plan plan;
 
   bool operator<(const Candidate &other) const {
     return std::tie(least, number) < std::tie(other.least, other.number);
@@ -67,7 +69,7 @@ struct PlanSearch::Candidate {
 struct PlanSearch::Queue : std::set<Candidate> {
   int64_t numbered = 0;
   void add(Plan plan, double least, Knowledge known, double likely = 0, double bytes = 0) {
-    insert({std::move(plan), least, likely, bytes, known, numbered++});
+    insert({least, numbered++, likely, bytes, known, std::move(plan)});
   }
 };
 
@@ -301,7 +303,7 @@ void PlanSearch::estimate(const Candidate &candidate) {
     addBounds(std::move(parts));
   }
   if (!mayFit(plan, estimate->bytes) || !fitsHost(estimate->hostBytes))
-    return dropTooLarge({plan, least, 0, estimate->bytes});
+    return dropTooLarge({least, 0, 0, estimate->bytes, Knowledge::Estimate, plan});
   Plan cut = plan;
   cut.cuts = estimate->cuts;
   bool isClose = plan.countStages() == 1 && (plan.countRanks(AxisRole::Tensor) == 1 || !plan.overlap);
@@ -316,6 +318,21 @@ void PlanSearch::estimate(const Candidate &candidate) {
 /// Plans whose memory is estimated alike.
 static PlanSearch::Likeness getLikeness(const Plan &plan) {
   return {plan.schedule, plan.zero, plan.sequenceParallel, plan.overlap, plan.recompute, plan.offload};
+}
+
+/// And those whose time is.
+static PlanSearch::TimeLikeness getTimeLikeness(const Plan &plan) {
+  return {getLikeness(plan), plan.zero3Gather, plan.countStages(), plan.countRanks(AxisRole::Tensor)};
+}
+
+double PlanSearch::getOverrun(const Plan &plan) const {
+  auto known = overruns.find(getTimeLikeness(plan));
+  return known == overruns.end() ? 1 : 1 + kLearnedShare * std::max(0.0, known->second - 1);
+}
+
+double PlanSearch::getLeast(const Candidate &candidate) const {
+  double overrun = candidate.known == Knowledge::Simulation ? getOverrun(candidate.plan) : 1;
+  return overrun > 1 ? std::max(candidate.least, candidate.likely * overrun) : candidate.least;
 }
 
 bool PlanSearch::mayFit(const Plan &plan, double bytes) {
@@ -358,10 +375,20 @@ bool PlanSearch::fitsCompiled(const FoundPlan &found) {
   return fits(found.plan, cluster.device.isShared ? peak + host : peak) && fitsHost(host);
 }
 
+void PlanSearch::learnTime(const Candidate &candidate, double objective) {
+  if (request.objective == Objective::Memory)
+    return;
+  double times = objective / candidate.likely;
+  auto [known, isNew] = overruns.try_emplace(getTimeLikeness(candidate.plan), times);
+  known->second = std::min(known->second, times);
+}
+
 void PlanSearch::compile(const Candidate &candidate) {
   const Plan &plan = candidate.plan;
   if (!mayFit(plan, candidate.bytes))
     return dropTooLarge(candidate);
+  if (double least = getLeast(candidate); least > candidate.least)
+    return queue->add(plan, least, candidate.known, candidate.likely, candidate.bytes);
   const std::optional<FoundPlan> &judged = workers.judge(plan);
   if (!judged)
     return;
@@ -371,6 +398,7 @@ void PlanSearch::compile(const Candidate &candidate) {
   auto peak = static_cast<double>(found.size.getPeak());
   auto [shortfall, isNew] = shortfalls.try_emplace(getLikeness(plan), peak / candidate.bytes);
   shortfall->second = std::max(1.0, std::min(shortfall->second, peak / candidate.bytes));
+  learnTime(candidate, getObjective(found, request.objective));
   if (!fitsCompiled(found))
     return dropTooLarge(candidate);
   best = std::min(best, getObjective(found, request.objective));
@@ -381,13 +409,14 @@ void PlanSearch::compileAhead() {
   workers.expectNothing();
   // These take longest, and while they are compiled the search goes on.
   for (const auto &[likely, plan] : likeliest)
-    if (likely < best && likely < queue->begin()->least * kCloseAhead)
+    if (double longer = likely * getOverrun(plan);
+        longer < best && longer < queue->begin()->least * kCloseAhead)
       workers.expectJudgement(plan);
   int64_t ahead = 2 * workers.countThreads();
   for (const Candidate &candidate : *queue) {
     if (ahead-- == 0 || candidate.least > best)
       return;
-    if (candidate.known == Knowledge::Simulation)
+    if (candidate.known == Knowledge::Simulation && getLeast(candidate) <= best)
       workers.expectJudgement(candidate.plan);
     else if (candidate.known == Knowledge::Bound && fitsByBound(candidate.plan, candidate.bytes))
       tables.expect(candidate.plan);
@@ -445,6 +474,7 @@ SearchResult PlanSearch::runOnce(const SearchLimits &asked) {
   result = {};
   best = SearchLimits::kNone;
   shortfalls.clear();
+  overruns.clear();
   likeliest.clear();
   entries = 0;
   queue = std::make_unique<Queue>();

@@ -57,6 +57,8 @@ public:
 
   /// What estimates of memory depend on.
   using Likeness = std::tuple<ScheduleKind, int64_t, bool, bool, RecomputeKind, OffloadKind>;
+  /// The same of time: also when parameters are gathered, stages, and ranks of tensor parallelism.
+  using TimeLikeness = std::tuple<Likeness, GatherTime, int64_t, int64_t>;
 
 private:
   struct Candidate;
@@ -88,6 +90,11 @@ private:
   void simulate(const Candidate &candidate);
   void compile(const Candidate &candidate);
   bool mayFit(const Plan &plan, double bytes);
+  /// How many times its estimate a plan takes at least.
+  double getOverrun(const Plan &plan) const;
+  /// The objective's least, as far as plans like it that were compiled say more than its estimate.
+  double getLeast(const Candidate &candidate) const;
+  void learnTime(const Candidate &candidate, double objective);
   /// Whether a plan that is estimated to need so many bytes fits whatever estimates are off by, and what is
   /// smaller is not worth a look.
   bool isSure(const Plan &plan, double bytes);
@@ -123,6 +130,8 @@ private:
   /// By what estimates of memory depend on (getLikeness): how many times its estimate a plan like that needed
   /// at least.
   std::map<Likeness, double> shortfalls;
+  /// By what estimates of time depend on: how many times its estimate a plan like that took at least.
+  std::map<TimeLikeness, double> overruns;
 };
 
 } // namespace mlir::par
