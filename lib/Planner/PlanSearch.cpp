@@ -320,7 +320,7 @@ static PlanSearch::Likeness getLikeness(const Plan &plan) {
   return {plan.schedule, plan.zero, plan.sequenceParallel, plan.overlap, plan.recompute, plan.offload};
 }
 
-/// And those whose time is.
+/// Plans of one such key are estimated alike in time, too.
 static PlanSearch::TimeLikeness getTimeLikeness(const Plan &plan) {
   return {getLikeness(plan), plan.zero3Gather, plan.countStages(), plan.countRanks(AxisRole::Tensor)};
 }

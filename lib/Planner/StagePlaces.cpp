@@ -101,7 +101,7 @@ private:
   const std::vector<Action> &list;
   const std::vector<int64_t> &stageOfChunk;
   const int64_t stage;
-  /// What messages bring or take over a cut.
+  /// Messages cross a cut with activations, with gradients, or with both.
   struct Crossing {
     bool activation = false, gradient = false;
   };

@@ -57,7 +57,8 @@ public:
 
   /// What estimates of memory depend on.
   using Likeness = std::tuple<ScheduleKind, int64_t, bool, bool, RecomputeKind, OffloadKind>;
-  /// The same of time: also when parameters are gathered, stages, and ranks of tensor parallelism.
+  /// Estimates of time depend on this too: when parameters are gathered, stages, and ranks of tensor
+  /// parallelism.
   using TimeLikeness = std::tuple<Likeness, GatherTime, int64_t, int64_t>;
 
 private:
@@ -94,6 +95,7 @@ private:
   double getOverrun(const Plan &plan) const;
   /// The objective's least, as far as plans like it that were compiled say more than its estimate.
   double getLeast(const Candidate &candidate) const;
+  /// Remembers how many times its estimate a compiled candidate took.
   void learnTime(const Candidate &candidate, double objective);
   /// Whether a plan that is estimated to need so many bytes fits whatever estimates are off by, and what is
   /// smaller is not worth a look.

@@ -177,8 +177,7 @@ bool PartialSums::accepts(OpOperand &use, StringAttr axis) {
   if (isa<ReshardOp>(op))
     return true;
   if (const RuleSums *sums = getRuleSums(op)) {
-    DenseI64ArrayAttr set =
-        findPassingSet(op, *sums, llvm::find(mesh.getNames(), axis) - mesh.getNames().begin());
+    DenseI64ArrayAttr set = findPassingSet(op, *sums, static_cast<size_t>(mesh.getPosition(axis.getValue())));
     return set && llvm::is_contained(set.asArrayRef(), number);
   }
   return false;
@@ -208,7 +207,7 @@ void PartialSums::settle(Value value, Pending pending) {
 // Fixed point
 //===----------------------------------------------------------------------===//
 
-/// What a result overwrites is pending over what the result is, too.
+/// An argument that a result overwrites is pending over no more than the result.
 void PartialSums::settleTies() {
   for (auto [result, argument] : ties) {
     Value overwritten = function.getArgument(argument);

@@ -31,7 +31,7 @@ public:
 
 private:
   using Pending = llvm::SmallSetVector<StringAttr, 4>;
-  /// What an op's rule and shardings say of sums, whatever is pending.
+  /// The part of an op's rule that is about sums, for its shardings and whatever is pending.
   struct RuleSums {
     SmallVector<Pending, 1> own; ///< by result: sums that the op makes itself
     /// By axis of the mesh: sets of operands through all of which a sum over it would pass.

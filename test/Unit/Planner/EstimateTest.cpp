@@ -165,8 +165,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"longer", {{"pp", 2}, {"dp", 16}}, 2, 3, kLine, 1, true, kNone}),
     [](auto &info) { return info.param.name; });
 
-// Of large layers, on many ranks: what is exchanged beside them is slower, and what an update gathers runs
-// beside nothing but the rest of it.
+// Large layers on many ranks are slowed down by what is exchanged beside them, and what an update gathers
+// runs beside nothing but the rest of it.
 class ExchangedTest : public EstimateTest {
 protected:
   ExchangedTest() : EstimateTest(4096) {}
