@@ -14,7 +14,7 @@ StringRef mlir::par::getName(WorkKind kind) { return kNames[static_cast<size_t>(
 static constexpr std::pair<WorkKind, llvm::StringLiteral> kKinds[] = {
     {WorkKind::Kernel, "kernels"}, {WorkKind::Product, "products"}, {WorkKind::Attention, "attention"}};
 
-static int64_t getStage(const json::Object &entry) { return entry.getInteger("stage").value_or(0); }
+static int64_t readStage(const json::Object &entry) { return entry.getInteger("stage").value_or(0); }
 
 static int64_t countStages(const json::Object &manifest) {
   return static_cast<int64_t>(manifest.getArray("memory")->size());
@@ -32,7 +32,7 @@ static WorkSum sumWork(const json::Object &manifest, WorkKind kind, int64_t stag
   WorkSum sum;
   for (const json::Value &value : *manifest.getArray("step_work")) {
     const json::Object &entry = *value.getAsObject();
-    if (getStage(entry) != stage || entry.getString("kind") != getName(kind))
+    if (readStage(entry) != stage || entry.getString("kind") != getName(kind))
       continue;
     sum.calls += *entry.getInteger("calls");
     sum.launches += entry.getInteger("launches").value_or(0);
@@ -78,7 +78,7 @@ void mlir::par::writeStepWork(const json::Object &manifest, llvm::raw_ostream &p
     const json::Object &entry = *value.getAsObject();
     page << "<tr>";
     if (hasStages)
-      page << "<td>" << getStage(entry) << "</td>";
+      page << "<td>" << readStage(entry) << "</td>";
     page << "<td>" << escapeHtml(*entry.getString("class")) << "</td><td class=\"n\">"
          << *entry.getInteger("calls") << "</td><td class=\"n\">";
     if (auto launches = entry.getInteger("launches"))

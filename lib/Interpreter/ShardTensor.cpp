@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::par;
 
-static SmallVector<StringRef> getNames(ArrayRef<StringAttr> axes) {
+static SmallVector<StringRef> getAxisNames(ArrayRef<StringAttr> axes) {
   return llvm::to_vector(llvm::map_range(axes, [](StringAttr axis) { return axis.getValue(); }));
 }
 
@@ -16,7 +16,7 @@ static SmallVector<int64_t> getBegin(ShardingAttr sharding, MeshAttr mesh, int64
                                      ArrayRef<int64_t> local) {
   SmallVector<int64_t> begin;
   for (auto [dim, size] : llvm::enumerate(local))
-    begin.push_back(getMemberNumber(mesh, rank, getNames(sharding.getAxes(dim))) * size);
+    begin.push_back(getMemberNumber(mesh, rank, getAxisNames(sharding.getAxes(dim))) * size);
   return begin;
 }
 
@@ -33,7 +33,7 @@ std::vector<Tensor> par::shardTensor(const Tensor &global, ShardingAttr sharding
                                      RankedTensorType localType) {
   if (!localType)
     localType = sharding.getLocalType(global.type, mesh);
-  SmallVector<StringRef> unreduced = getNames(sharding.getUnreduced());
+  SmallVector<StringRef> unreduced = getAxisNames(sharding.getUnreduced());
   SmallVector<int64_t> origin(global.rank(), 0);
   std::vector<Tensor> shards;
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
@@ -75,7 +75,7 @@ UnshardedTensor par::unshardTensor(ArrayRef<Tensor> shards, ShardingAttr shardin
   UnshardedTensor result;
   result.value = Tensor(type);
   // Ranks that differ only on replicated axes hold one tensor: the first of them counts.
-  SmallVector<StringRef> unreduced = getNames(sharding.getUnreduced()), replicated;
+  SmallVector<StringRef> unreduced = getAxisNames(sharding.getUnreduced()), replicated;
   SmallVector<StringAttr> sharded = sharding.getShardedAxes();
   for (StringAttr axis : mesh.getNames())
     if (!llvm::is_contained(sharded, axis) && !llvm::is_contained(sharding.getUnreduced(), axis))

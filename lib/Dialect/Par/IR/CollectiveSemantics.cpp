@@ -12,7 +12,7 @@ using GroupResults = ArrayRef<MutableArrayRef<Tensor>>;
 // Helpers
 //===----------------------------------------------------------------------===//
 
-static SmallVector<StringRef> getNames(ArrayAttr axes) {
+static SmallVector<StringRef> getAxisNames(ArrayAttr axes) {
   return llvm::to_vector(axes.getAsValueRange<StringAttr>());
 }
 
@@ -72,7 +72,7 @@ static void forEachResult(GroupResults results, llvm::function_ref<void(int64_t,
 // all_reduce, reduce_scatter, reduce_to
 //===----------------------------------------------------------------------===//
 
-SmallVector<StringRef> AllReduceOp::getCollectiveAxes() { return getNames(getAxes()); }
+SmallVector<StringRef> AllReduceOp::getCollectiveAxes() { return getAxisNames(getAxes()); }
 StringRef AllReduceOp::getCollectiveKind() { return "all_reduce"; }
 OpClass AllReduceOp::getOpClass() { return OpClass::Collective; }
 double AllReduceOp::getWireBytes(int64_t n) { return 2 * ringBytes(getBytes(getOperandTypes()), n); }
@@ -86,7 +86,7 @@ LogicalResult AllReduceOp::interpretGroup(GroupOperands operands, GroupResults r
   return success();
 }
 
-SmallVector<StringRef> ReduceScatterOp::getCollectiveAxes() { return getNames(getAxes()); }
+SmallVector<StringRef> ReduceScatterOp::getCollectiveAxes() { return getAxisNames(getAxes()); }
 StringRef ReduceScatterOp::getCollectiveKind() { return "reduce_scatter"; }
 OpClass ReduceScatterOp::getOpClass() { return OpClass::Collective; }
 double ReduceScatterOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getOperandTypes()), n); }
@@ -100,7 +100,7 @@ LogicalResult ReduceScatterOp::interpretGroup(GroupOperands operands, GroupResul
   return success();
 }
 
-SmallVector<StringRef> ReduceToOp::getCollectiveAxes() { return getNames(getAxes()); }
+SmallVector<StringRef> ReduceToOp::getCollectiveAxes() { return getAxisNames(getAxes()); }
 StringRef ReduceToOp::getCollectiveKind() { return "reduce_to"; }
 OpClass ReduceToOp::getOpClass() { return OpClass::Collective; }
 double ReduceToOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getOperandTypes()), n); }
@@ -117,7 +117,7 @@ LogicalResult ReduceToOp::interpretGroup(GroupOperands operands, GroupResults re
 // all_gather, gather
 //===----------------------------------------------------------------------===//
 
-SmallVector<StringRef> AllGatherOp::getCollectiveAxes() { return getNames(getAxes()); }
+SmallVector<StringRef> AllGatherOp::getCollectiveAxes() { return getAxisNames(getAxes()); }
 StringRef AllGatherOp::getCollectiveKind() { return "all_gather"; }
 OpClass AllGatherOp::getOpClass() { return OpClass::Collective; }
 double AllGatherOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getResultTypes()), n); }
@@ -129,7 +129,7 @@ LogicalResult AllGatherOp::interpretGroup(GroupOperands operands, GroupResults r
   return success();
 }
 
-SmallVector<StringRef> GatherOp::getCollectiveAxes() { return getNames(getAxes()); }
+SmallVector<StringRef> GatherOp::getCollectiveAxes() { return getAxisNames(getAxes()); }
 StringRef GatherOp::getCollectiveKind() { return "gather"; }
 OpClass GatherOp::getOpClass() { return OpClass::Collective; }
 double GatherOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getResultTypes()), n); }
@@ -147,7 +147,7 @@ LogicalResult GatherOp::interpretGroup(GroupOperands operands, GroupResults resu
 // scatter, collective_broadcast, permute, all_to_all
 //===----------------------------------------------------------------------===//
 
-SmallVector<StringRef> ScatterOp::getCollectiveAxes() { return getNames(getAxes()); }
+SmallVector<StringRef> ScatterOp::getCollectiveAxes() { return getAxisNames(getAxes()); }
 StringRef ScatterOp::getCollectiveKind() { return "scatter"; }
 OpClass ScatterOp::getOpClass() { return OpClass::Collective; }
 double ScatterOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getOperandTypes()), n); }
@@ -159,7 +159,7 @@ LogicalResult ScatterOp::interpretGroup(GroupOperands operands, GroupResults res
   return success();
 }
 
-SmallVector<StringRef> CollectiveBroadcastOp::getCollectiveAxes() { return getNames(getAxes()); }
+SmallVector<StringRef> CollectiveBroadcastOp::getCollectiveAxes() { return getAxisNames(getAxes()); }
 StringRef CollectiveBroadcastOp::getCollectiveKind() { return "collective_broadcast"; }
 OpClass CollectiveBroadcastOp::getOpClass() { return OpClass::Collective; }
 double CollectiveBroadcastOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getOperandTypes()), n); }
@@ -171,7 +171,7 @@ LogicalResult CollectiveBroadcastOp::interpretGroup(GroupOperands operands, Grou
   return success();
 }
 
-SmallVector<StringRef> PermuteOp::getCollectiveAxes() { return getNames(getAxes()); }
+SmallVector<StringRef> PermuteOp::getCollectiveAxes() { return getAxisNames(getAxes()); }
 StringRef PermuteOp::getCollectiveKind() { return "permute"; }
 OpClass PermuteOp::getOpClass() { return OpClass::Collective; }
 double PermuteOp::getWireBytes(int64_t) { return getBytes(getOperandTypes()); }
@@ -184,7 +184,7 @@ LogicalResult PermuteOp::interpretGroup(GroupOperands operands, GroupResults res
   return success();
 }
 
-SmallVector<StringRef> AllToAllOp::getCollectiveAxes() { return getNames(getAxes()); }
+SmallVector<StringRef> AllToAllOp::getCollectiveAxes() { return getAxisNames(getAxes()); }
 StringRef AllToAllOp::getCollectiveKind() { return "all_to_all"; }
 OpClass AllToAllOp::getOpClass() { return OpClass::Collective; }
 double AllToAllOp::getWireBytes(int64_t n) { return ringBytes(getBytes(getOperandTypes()), n); }
