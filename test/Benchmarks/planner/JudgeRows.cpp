@@ -121,6 +121,40 @@ OrderScore mlir::par::judgeOrder(ArrayRef<JudgedRow> rows) {
 }
 
 //===----------------------------------------------------------------------===//
+// What split backward passes save
+//===----------------------------------------------------------------------===//
+
+static const JudgedRow *findOneFOneB(const Row &row, ArrayRef<JudgedRow> rows) {
+  Row plain = row;
+  plain.plan.schedule = ScheduleKind::OneFOneB;
+  plain.plan.chunks = 1;
+  for (const JudgedRow &other : rows)
+    if (other.row->model.getSizes() == row.model.getSizes() &&
+        other.row->cluster.getParts() == row.cluster.getParts() && haveSamePlan(*other.row, plain))
+      return &other;
+  return nullptr;
+}
+
+GainScore mlir::par::judgeGain(ArrayRef<JudgedRow> rows, ScheduleKind schedule) {
+  GainScore score;
+  for (const JudgedRow &judged : rows) {
+    const JudgedRow *plain =
+        judged.row->plan.schedule == schedule ? findOneFOneB(*judged.row, rows) : nullptr;
+    if (!plain)
+      continue;
+    double measured = 1 - judged.row->seconds / plain->row->seconds;
+    double predicted = 1 - judged.prediction.seconds / plain->prediction.seconds;
+    ++score.pairs;
+    score.measured += measured;
+    score.predicted += predicted;
+    score.error += std::abs(predicted - measured);
+  }
+  for (double *sum : {&score.measured, &score.predicted, &score.error})
+    *sum /= double(std::max<int64_t>(score.pairs, 1));
+  return score;
+}
+
+//===----------------------------------------------------------------------===//
 // Rows that contradict each other
 //===----------------------------------------------------------------------===//
 

@@ -9,6 +9,7 @@ namespace mlir::par {
 
 struct JudgedRow {
   const Row *row;
+  const Stack *stack; ///< with which it was predicted
   RowPrediction prediction;
 
   double getRatio() const { return prediction.seconds / row->seconds; }
@@ -31,6 +32,15 @@ struct OrderScore {
   double behind = 0, worst = 0; ///< of the chosen plan to the best measured: sum of shares, and the largest
 };
 OrderScore judgeOrder(llvm::ArrayRef<JudgedRow> rows);
+
+/// What a schedule with backward passes in two parts saves of 1F1B's step.
+struct GainScore {
+  int64_t pairs = 0;
+  double measured = 0, predicted = 0; ///< shares, on average
+  double error = 0;                   ///< of a pair, on average
+};
+/// Of rows of `schedule`, each with the row that differs in its schedule alone, which is 1F1B.
+GainScore judgeGain(llvm::ArrayRef<JudgedRow> rows, ScheduleKind schedule);
 
 /// A row of the same plan with more micro-batches, which took so little longer that both cannot be: the time
 /// of a step grows with its micro-batches. Null: there is none.

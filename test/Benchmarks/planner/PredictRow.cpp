@@ -2,6 +2,7 @@
 #include "PredictRow.h"
 #include "StackMachine.h"
 #include "StackMemory.h"
+#include "par/Compile/PlanFlags.h"
 #include "par/Compile/PlanTrials.h"
 #include "par/Cost/ClusterFile.h"
 #include "par/Cost/PredictStep.h"
@@ -174,12 +175,31 @@ static std::vector<int64_t> countLayers(const Row &row, llvm::ArrayRef<int64_t> 
   return counts;
 }
 
+/// Of a micro-batch on one rank of tensor parallelism.
+static int64_t countRows(const Plan &plan) {
+  return plan.getGraphBatch() * plan.countStages() * plan.getAxis("tp") / plan.countRanks() * plan.seq;
+}
+
+/// What the software's kernels read and write, of what those of par's program for the plan do.
+static double compareKernels(const Row &row, const Plan &plan, const Stack &stack, ModuleOp module) {
+  bool transposes = !(plan.sequenceParallel && stack.sequenceFirst);
+  double own = countKernelBytes(module, transposes);
+  if (!stack.passes || own == 0)
+    return 1;
+  auto count = [&](const KernelPasses &passes) {
+    return passes.count(plan.getAxis("tp"), plan.sequenceParallel);
+  };
+  double forward = count(stack.passes->forward), backward = count(stack.passes->backward);
+  double passes = forward * (plan.recompute == RecomputeKind::Full ? 2 : 1) + backward;
+  return passes * 2 * double(countRows(plan)) * double(row.model.hidden) / own;
+}
+
 static LayerWork describeLayer(const Row &row, const Plan &plan, MeshAttr mesh) {
   LayerWork layer;
-  int64_t ranks = plan.getAxis("tp");
-  int64_t rows = plan.getGraphBatch() * plan.countStages() * ranks / plan.countRanks() * plan.seq;
+  int64_t ranks = plan.getAxis("tp"), rows = countRows(plan);
   layer.layersOf = countLayers(row, plan.cuts);
   layer.last = {FloatKind::BF16, 1, rows, row.model.hidden, row.model.feedForward / ranks};
+  layer.logits = double(rows) * double(padVocabulary(row)) / double(ranks);
   layer.parameters = countLayerParameters(row.model) / double(ranks);
   layer.splitsSequence = plan.sequenceParallel;
   layer.isRunAgain = plan.recompute == RecomputeKind::Full;
@@ -217,6 +237,8 @@ llvm::Expected<RowPrediction> RowPredictor::predict(const Row &row, const Stack 
     return importModel(context, options);
   });
   Plan plan = row.plan;
+  plan.target = cluster.target;
+  completeChip(plan, {});
   plan.recompute = recompute;
   plan.overlap = stack.overlap || stack.overlapTensor;
   if (plan.countStages() > 1)
@@ -226,7 +248,9 @@ llvm::Expected<RowPrediction> RowPredictor::predict(const Row &row, const Stack 
     return makeError("the plan does not compile");
   bool attentionAgain = row.recompute == RowRecompute::Selective && stack.selectiveLayers == 0;
   MeshAttr mesh = getMesh(*module);
-  StackMachine machine(cluster, mesh, stack, attentionAgain, describeLayer(row, plan, mesh));
+  LayerWork layer = describeLayer(row, plan, mesh);
+  layer.kernelBytes = compareKernels(row, plan, stack, *module);
+  StackMachine machine(cluster, mesh, stack, attentionAgain, std::move(layer));
   FailureOr<PredictedStep> step = predictStep(*module, machine);
   if (failed(step))
     return makeError("the step cannot be replayed");

@@ -69,13 +69,17 @@ static RowCluster readCluster(const json::Object &part) {
   return cluster;
 }
 
-static ScheduleKind readSchedule(const json::Object &part) {
+/// Nothing where par has no such schedule. Zero-bubble schedules are named as in Qi et al., arXiv 2401.10241
+/// and 2405.15362, which has the V-shaped ones.
+static std::optional<ScheduleKind> readSchedule(const json::Object &part) {
   std::string name = getText(part, "schedule");
-  if (name == "zb-1p")
-    return ScheduleKind::ZbH1; // as much memory as 1F1B
-  if (name == "zb-2p")
-    return ScheduleKind::ZbH2; // twice as much
-  return getCount(part, "vpp", 1) > 1 ? ScheduleKind::Interleaved : ScheduleKind::OneFOneB;
+  bool hasChunks = getCount(part, "vpp", 1) > 1;
+  return llvm::StringSwitch<std::optional<ScheduleKind>>(name)
+      .Case("zb-1p", ScheduleKind::ZbH1) // as much memory as 1F1B
+      .Case("zb-2p", ScheduleKind::ZbH2) // twice as much
+      .Case("zb-v", ScheduleKind::ZbV)
+      .StartsWith("v-", std::nullopt) // V-Half and V-Min
+      .Default(hasChunks ? ScheduleKind::Interleaved : ScheduleKind::OneFOneB);
 }
 
 static NamedAxes readMesh(const json::Object &part, const RowCluster &cluster) {
@@ -105,9 +109,11 @@ static Plan readPlan(const json::Object &part, const RowModel &model, const RowC
   std::string zero = getText(part, "zero");
   plan.zero = StringRef(zero).starts_with("3") ? 3 : getCount(part, "zero", 0);
   plan.sequenceParallel = part.getBoolean("sp").value_or(false) && plan.getAxis("tp") > 1;
-  plan.schedule = readSchedule(part);
+  plan.schedule = readSchedule(part).value_or(ScheduleKind::OneFOneB);
   if (plan.schedule == ScheduleKind::Interleaved)
     plan.chunks = getCount(part, "vpp", 1);
+  else if (plan.schedule == ScheduleKind::ZbV)
+    plan.chunks = 2;
   int64_t rows = getCount(part, "dp", 1) * getCount(part, "micro_batch", 0);
   plan.microBatches = rows > 0 && plan.batch % rows == 0 ? plan.batch / rows : 0;
   return plan;
@@ -133,6 +139,8 @@ static std::string refuse(const json::Object &row, const Row &read) {
       return std::string(axis) + " is not built";
   if (StringRef(getText(plan, "precision")).contains("fp8"))
     return "fp8 is not built";
+  if (!readSchedule(plan))
+    return "par has no schedule " + plan.getString("schedule")->str();
   if (read.seconds <= 0)
     return "no step time";
   for (const char *key : {"tp", "pp", "dp", "micro_batch", "global_batch"})

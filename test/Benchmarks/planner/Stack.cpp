@@ -96,6 +96,14 @@ static SavedModel readSaved(StackReader &reader) {
   return saved;
 }
 
+static std::optional<LayerPasses> readPasses(StackReader &reader) {
+  LayerPasses passes;
+  passes.forward = {reader.number("forward_whole_passes", 0), reader.number("forward_split_passes", 0)};
+  passes.backward = {reader.number("backward_whole_passes", 0), reader.number("backward_split_passes", 0)};
+  bool isSaid = passes.forward.count(1, false) + passes.backward.count(1, false) > 0;
+  return isSaid ? std::optional(passes) : std::nullopt;
+}
+
 /// "fused", "unfused", or a kernel of the folder "attention".
 static llvm::Error readAttention(StackReader &reader, llvm::StringRef folder, Stack &stack) {
   std::string name = reader.name("attention", "fused");
@@ -128,7 +136,8 @@ static llvm::Expected<Stack> readStack(llvm::StringRef file, const json::Object 
   stack.wholeLayers = reader.boolean("whole_layers", false);
   if (SavedModel saved = readSaved(reader); saved.stateBytes > 0)
     stack.saved = saved;
-  stack.kernelBytes = reader.number("kernel_bytes", 1);
+  stack.passes = readPasses(reader);
+  stack.lossBytes = reader.number("loss_bytes", 0);
   stack.overlap = reader.boolean("overlap", true);
   stack.overlapTensor = reader.boolean("overlap_tensor", false);
   stack.sequenceFirst = reader.boolean("sequence_first", false);

@@ -3,6 +3,7 @@
 #define PAR_BENCHMARKS_PLANNER_STACK_H
 
 #include "AttentionKernel.h"
+#include "KernelPasses.h"
 #include "Rows.h"
 
 namespace mlir::par {
@@ -10,6 +11,11 @@ namespace mlir::par {
 /// Attention that is no kernel of its own: products, and kernels that go over the scores.
 struct ScoresModel {
   double forwardBytes = 0, backwardBytes = 0; ///< read and written for each score
+};
+
+/// How often a layer's kernels that memory bounds go over its tensors.
+struct LayerPasses {
+  KernelPasses forward, backward;
 };
 
 /// What a software holds in memory. By element: of a micro-batch's rows, on a rank.
@@ -40,8 +46,9 @@ struct Stack {
   /// Nothing: fused, of the causal half; by this kernel, or the one that the cluster file is about.
   std::optional<ScoresModel> scores;
   std::optional<AttentionKernel> attention;
-  /// What kernels bound by memory read and write, of what par's do.
-  double kernelBytes = 1;
+  /// Of a layer's kernels; nothing: as par's own.
+  std::optional<LayerPasses> passes;
+  double lossBytes = 0;            ///< by logit: what kernels of the loss read and write beside par's
   std::optional<SavedModel> saved; ///< nothing: as par
   bool overlap = true;             ///< collectives beside computing
   bool overlapTensor = false; ///< those of tensor parallelism alone, beside products of the backward pass

@@ -36,7 +36,7 @@ double StackMachine::getSeconds(const Computation &work) const {
   if (work.transposes && layer.splitsSequence && stack.sequenceFirst)
     return 0;
   Computation more = work;
-  more.bytes *= stack.kernelBytes;
+  more.bytes *= layer.kernelBytes;
   return ClusterMachine::getSeconds(more);
 }
 
@@ -98,5 +98,7 @@ double StackMachine::getExtraSeconds(const Action &action) const {
     seconds += getLaunchSeconds(action.kind == Kind::Forward);
   if (hasWeights)
     seconds += getKernelSeconds(stack.accumulatedBytes * layer.parameters, 0, device);
-  return seconds * double(layer.layersOf[size_t(action.chunk)]);
+  seconds *= double(layer.layersOf[size_t(action.chunk)]);
+  bool hasLoss = hasInput && size_t(action.chunk) + 1 == layer.layersOf.size();
+  return seconds + (hasLoss ? getKernelSeconds(stack.lossBytes * layer.logits, 0, device) : 0);
 }

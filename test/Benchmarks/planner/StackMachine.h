@@ -14,6 +14,8 @@ struct LayerWork {
   ProductShape last;             ///< its last product
   std::optional<Exchange> sum;   ///< of that product's result
   double parameters = 0;         ///< of a layer on one rank
+  double kernelBytes = 1;        ///< what its kernels read and write, of what par's do
+  double logits = 0;             ///< of a micro-batch on one rank, behind the last layer
   bool isRunAgain = false;
   bool splitsSequence = false; ///< sequence parallelism
 };

@@ -10,6 +10,9 @@ CHANGED = {
     ("plain", "blocking"): ({"zb-small", "zb-two", "kempner-split", "bs-stages"}, set()),
     ("plain", "whole"): ({"bs-small", "titan-small", "korthi22-layer", "kempner-held"}, set()),
     ("plain", "kernels"): (ALL, set()),
+    ("plain", "loss"): (ALL - {"korthi22-layer"}, set()),
+    # What is whole is split by sequence parallelism, as what is split anyway; one rank has all of both.
+    ("split-kernels", "whole-kernels"): ({"bs-small", "titan-small", "korthi22-layer", "bs-stages"}, set()),
     ("plain", "unfused"): (ALL, set()),
     ("plain", "slow"): (ALL, set()),
     ("plain", "slow-products"): (ALL, set()),
