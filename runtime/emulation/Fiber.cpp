@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <sys/mman.h>
 
 #ifndef __x86_64__
@@ -50,21 +51,51 @@ void Fiber::changeTo(Fiber &to) { par_emulation_switch(&stackPointer, to.stackPo
 static constexpr size_t page = 4096;
 
 namespace {
-/// Those that no launch has. Each costs three calls of the kernel, and most launches are short.
-struct Kept {
-  static constexpr size_t most = 1024; // of a block
-  std::vector<char *> stacks;
-  ~Kept() {
-    for (char *stack : stacks)
-      munmap(stack - page, page + Stacks::bytes);
+/// Those that no launch has, of all threads of the host. Each costs three calls of the kernel, and most
+/// launches are short.
+class Kept {
+public:
+  /// Null: there is none.
+  char *take() {
+    std::lock_guard lock(mutex);
+    if (stacks.empty())
+      return nullptr;
+    char *stack = stacks.back();
+    stacks.pop_back();
+    return stack;
   }
+  void keep(const std::vector<char *> &more) {
+    std::lock_guard lock(mutex);
+    for (char *stack : more)
+      if (stacks.size() < kMost)
+        stacks.push_back(stack);
+      else
+        unmapStack(stack);
+  }
+  void unmapAll() {
+    for (char *stack : stacks)
+      unmapStack(stack);
+    stacks.clear();
+  }
+
+private:
+  static constexpr size_t kMost = 4096; // of the blocks of four threads of the host
+  static void unmapStack(char *stack) { munmap(stack - page, page + Stacks::bytes); }
+
+  std::mutex mutex;
+  std::vector<char *> stacks;
 };
 } // namespace
 
+/// Never destroyed: nobody destroys the statics of a library of kernels, which is linked without a compiler's
+/// own files.
 static Kept &kept() {
-  thread_local Kept ofThread;
-  return ofThread;
+  static Kept *all = new Kept;
+  return *all;
 }
+
+/// A process that opens many libraries of kernels would have too many mappings.
+__attribute__((destructor)) static void unmapKept() { kept().unmapAll(); }
 
 static char *makeStack() {
   void *memory = mmap(nullptr, page + Stacks::bytes, PROT_READ | PROT_WRITE,
@@ -77,24 +108,16 @@ static char *makeStack() {
 }
 
 char *Stacks::take() {
-  std::vector<char *> &source = free.empty() ? kept().stacks : free;
-  if (source.empty()) {
-    all.push_back(makeStack());
+  if (free.empty()) {
+    char *stack = kept().take();
+    all.push_back(stack ? stack : makeStack());
     return all.back();
   }
-  char *stack = source.back();
-  source.pop_back();
-  if (&source != &free)
-    all.push_back(stack);
+  char *stack = free.back();
+  free.pop_back();
   return stack;
 }
 
-Stacks::~Stacks() {
-  for (char *stack : all)
-    if (kept().stacks.size() < Kept::most)
-      kept().stacks.push_back(stack);
-    else
-      munmap(stack - page, page + bytes);
-}
+Stacks::~Stacks() { kept().keep(all); }
 
 } // namespace par::emulation

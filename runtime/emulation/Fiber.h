@@ -18,8 +18,7 @@ private:
   void *stackPointer = nullptr;
 };
 
-/// Stacks of fibers: those that have ended give theirs to those that begin, also of later launches of a thread
-/// of the host.
+/// Stacks of fibers: those that have ended give theirs to those that begin, also of later launches.
 class Stacks {
 public:
   static constexpr size_t bytes = 64 << 10;
