@@ -15,9 +15,11 @@ static void describeSearch(Flags &flags, CompileOptions &options) {
       "once, as "
       "par-plan does; flags that decide a part of it stay",
       [&](int64_t value) { options.ranks = value; }, 1);
-  flags.text("cluster", "FILE.json",
-             "what --ranks plans for, and --timeline, --explain and --report predict for (docs/Clusters.md)",
-             options.clusterFile);
+  flags.text(
+      "cluster", "FILE.json",
+      "what --ranks plans for, and --timeline, --explain and --report predict for (docs/Clusters.md); or a "
+      "name that par knows: dgx-h100",
+      options.clusterFile);
   flags.text("memory-limit", "SIZE",
              "refuses a plan that needs more memory per rank (80GiB, 500MB, or bytes), says what is live at "
              "its peak and which flags would make it fit; --ranks finds none that needs more",

@@ -1,6 +1,7 @@
 //===- ClusterFile.cpp - clusters as JSON files ---------------------------------------------------------===//
 #include "par/Cost/ClusterFile.h"
 #include "par/Cost/ClusterFields.h"
+#include "par/Cost/KnownClusters.h"
 #include "par/Support/JsonText.h"
 #include "par/Support/MakeError.h"
 #include "par/Support/OutputFile.h"
@@ -342,10 +343,19 @@ llvm::Expected<Cluster> mlir::par::parseCluster(StringRef name, StringRef text) 
                                 : makeError(::par::config::visible((name + ": " + reader.problem).str()));
 }
 
+static std::string suggestClusters() {
+  std::vector<std::string> known = listKnownClusters();
+  return known.empty() ? "docs/Clusters.md shows a cluster file"
+                       : "par itself has " + llvm::join(known, ", ");
+}
+
 llvm::Expected<Cluster> mlir::par::readCluster(StringRef path) {
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file = readTextFile(path);
-  if (!file)
-    return makeError(path + ": cannot be read: " + llvm::toString(file.takeError()) +
-                     "; examples/clusters has cluster files");
-  return parseCluster(path, (*file)->getBuffer());
+  if (file)
+    return parseCluster(path, (*file)->getBuffer());
+  if (std::string known = findKnownCluster(path); !known.empty()) {
+    llvm::consumeError(file.takeError());
+    return readCluster(known);
+  }
+  return makeError(path + ": cannot be read: " + llvm::toString(file.takeError()) + "; " + suggestClusters());
 }

@@ -40,7 +40,9 @@ static Flags describeFlags(PlanOptions &options) {
   flags.positional(options.model);
   describePluginFlag(flags, options.plugins);
   flags.text("cluster", "FILE.json",
-             "the cluster to plan for (docs/Clusters.md; default: this machine, measured once)",
+             "the cluster to plan for (docs/Clusters.md), or a name that par knows: dgx-h100 (default: this "
+             "machine, "
+             "measured once)",
              options.clusterFile);
   flags.integer("ranks", "N", "devices (required)", [&](int64_t value) { options.request.ranks = value; }, 1);
   flags.parsed(

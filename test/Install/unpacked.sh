@@ -38,6 +38,7 @@ done
 par-export tuned.par --checkpoint ck -o tuned
 par-compile tuned -o again.par --seq 32 --batch 8 >compiled
 par-generate again.par --weights tuned --prompt "He has" --tokens 3
+par-plan model --cluster dgx-h100 --ranks 2 --batch 8 --seq 32 --top 1
 WORK
 python3 -c "import sys; sys.path.insert(0, '$source/test/Docs'); from guide_model import make_model; make_model('$source/test/Golden', 'llama', '$folder/model')"
 cp -r "$source/test/Golden/corpus" "$folder"

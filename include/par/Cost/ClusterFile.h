@@ -11,6 +11,7 @@ namespace mlir::par {
 /// A cluster whose numbers are checked, each by itself and against each other; docs/Clusters.md says what
 /// they mean. Errors, each with the file and the place in it: text that is no JSON object, another version, a
 /// value that is missing, unknown, of another type or out of bounds, and what `findClusterProblem` finds.
+/// `path` may also name a cluster that par knows (KnownClusters.h), where there is no such file.
 llvm::Expected<Cluster> readCluster(llvm::StringRef path);
 llvm::Expected<Cluster> parseCluster(llvm::StringRef name, llvm::StringRef text);
 

@@ -344,7 +344,7 @@ TEST(ClusterFile, refusesTextThatIsNoClusterFile) {
   std::string missing = llvm::toString(readCluster("/nowhere/c.json").takeError());
   EXPECT_EQ(
       missing,
-      "/nowhere/c.json: cannot be read: No such file or directory; examples/clusters has cluster files");
+      "/nowhere/c.json: cannot be read: No such file or directory; docs/Clusters.md shows a cluster file");
 }
 
 } // namespace
