@@ -8,7 +8,7 @@
 using namespace mlir::par;
 using llvm::StringRef;
 
-/// Seen from the tools: where they are installed, and where they are built in a checkout.
+/// The folders lie beside the tools: where these are installed, and where they are built in a checkout.
 static constexpr llvm::StringLiteral kFolders[] = {"../share/par/examples/clusters",
                                                    "../../examples/clusters"};
 static constexpr llvm::StringLiteral kExtension = ".json";

@@ -51,8 +51,8 @@ void Fiber::changeTo(Fiber &to) { par_emulation_switch(&stackPointer, to.stackPo
 static constexpr size_t page = 4096;
 
 namespace {
-/// Those that no launch has, of all threads of the host. Each costs three calls of the kernel, and most
-/// launches are short.
+/// Stacks that no launch has are kept, of all threads of the host: each costs three calls of the kernel, and
+/// most launches are short.
 class Kept {
 public:
   /// Null: there is none.
@@ -87,8 +87,8 @@ private:
 };
 } // namespace
 
-/// Never destroyed: nobody destroys the statics of a library of kernels, which is linked without a compiler's
-/// own files.
+/// This object is never destroyed: nobody destroys the statics of a library of kernels, which is linked
+/// without a compiler's own files.
 static Kept &kept() {
   static Kept *all = new Kept;
   return *all;

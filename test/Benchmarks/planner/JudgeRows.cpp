@@ -121,7 +121,7 @@ OrderScore mlir::par::judgeOrder(ArrayRef<JudgedRow> rows) {
 }
 
 //===----------------------------------------------------------------------===//
-// What split backward passes save
+// Gains of split backward passes
 //===----------------------------------------------------------------------===//
 
 static const JudgedRow *findOneFOneB(const Row &row, ArrayRef<JudgedRow> rows) {

@@ -33,13 +33,13 @@ struct OrderScore {
 };
 OrderScore judgeOrder(llvm::ArrayRef<JudgedRow> rows);
 
-/// What a schedule with backward passes in two parts saves of 1F1B's step.
+/// The share of 1F1B's step that a schedule with backward passes in two parts saves.
 struct GainScore {
   int64_t pairs = 0;
   double measured = 0, predicted = 0; ///< shares, on average
   double error = 0;                   ///< of a pair, on average
 };
-/// Of rows of `schedule`, each with the row that differs in its schedule alone, which is 1F1B.
+/// Each row of `schedule` is compared with the row of 1F1B that differs in its schedule alone.
 GainScore judgeGain(llvm::ArrayRef<JudgedRow> rows, ScheduleKind schedule);
 
 /// A row of the same plan with more micro-batches, which took so little longer that both cannot be: the time

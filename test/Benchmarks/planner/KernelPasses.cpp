@@ -25,7 +25,7 @@ public:
     });
   }
 
-  /// That the action calls, one for each layer.
+  /// The functions of layers that the action calls, one for each layer.
   llvm::SmallVector<rank::FuncOp> getLayers(rank::ActionOp action) const {
     llvm::SmallVector<rank::FuncOp> called;
     for (auto call : symbols.lookup<rank::FuncOp>(action.getCallee()).getBody().getOps<rank::CallOp>())
@@ -33,7 +33,7 @@ public:
         called.push_back(function);
     return called;
   }
-  /// Of a layer's function and what it calls.
+  /// The bytes of a layer's function and of what it calls.
   double countBytes(rank::FuncOp function) const {
     double bytes = 0;
     for (Operation &op : function.getBody().front()) {

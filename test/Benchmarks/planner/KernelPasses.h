@@ -12,7 +12,7 @@ struct KernelPasses {
   double whole = 0; ///< of what every tensor-parallel rank has whole, without sequence parallelism
   double split = 0; ///< of what tensor parallelism splits
 
-  /// Of one rank.
+  /// The passes that one rank makes.
   double count(int64_t tensorRanks, bool splitsSequence) const;
 };
 

@@ -175,12 +175,12 @@ static std::vector<int64_t> countLayers(const Row &row, llvm::ArrayRef<int64_t> 
   return counts;
 }
 
-/// Of a micro-batch on one rank of tensor parallelism.
+/// The rows that a tensor-parallel rank has of a micro-batch.
 static int64_t countRows(const Plan &plan) {
   return plan.getGraphBatch() * plan.countStages() * plan.getAxis("tp") / plan.countRanks() * plan.seq;
 }
 
-/// What the software's kernels read and write, of what those of par's program for the plan do.
+/// The ratio of bytes that the software's kernels move to those of par's program for the plan.
 static double compareKernels(const Row &row, const Plan &plan, const Stack &stack, ModuleOp module) {
   bool transposes = !(plan.sequenceParallel && stack.sequenceFirst);
   double own = countKernelBytes(module, transposes);

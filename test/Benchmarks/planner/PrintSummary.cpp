@@ -22,7 +22,7 @@ static double getMedian(std::vector<double> values) {
   return values.empty() ? 1 : values[values.size() / 2];
 }
 
-/// Where a stack has no factor stored, the median of those that have.
+/// The stack's stored factor, or the median of those that have one.
 static double getStored(const Stack &stack, llvm::ArrayRef<Stack> stacks) {
   std::vector<double> known;
   for (const Stack &other : stacks)
@@ -54,7 +54,7 @@ static void printContradictions(const Groups &groups) {
   }
 }
 
-/// What backward passes in two parts save of 1F1B's step, measured and predicted.
+/// Prints the share of 1F1B's step that backward passes in two parts save, measured and predicted.
 static void printGains(const Groups &groups) {
   for (const auto &[group, rows] : groups)
     for (ScheduleKind schedule : {ScheduleKind::ZbH1, ScheduleKind::ZbH2, ScheduleKind::ZbV})

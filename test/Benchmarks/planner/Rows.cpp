@@ -69,8 +69,8 @@ static RowCluster readCluster(const json::Object &part) {
   return cluster;
 }
 
-/// Nothing where par has no such schedule. Zero-bubble schedules are named as in Qi et al., arXiv 2401.10241
-/// and 2405.15362, which has the V-shaped ones.
+/// The schedule; nothing where par has none such. Zero-bubble schedules are named as in Qi et al., arXiv
+/// 2401.10241 and 2405.15362, which has the V-shaped ones.
 static std::optional<ScheduleKind> readSchedule(const json::Object &part) {
   std::string name = getText(part, "schedule");
   bool hasChunks = getCount(part, "vpp", 1) > 1;

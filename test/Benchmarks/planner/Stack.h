@@ -13,7 +13,7 @@ struct ScoresModel {
   double forwardBytes = 0, backwardBytes = 0; ///< read and written for each score
 };
 
-/// How often a layer's kernels that memory bounds go over its tensors.
+/// The passes of a layer's kernels that memory bounds.
 struct LayerPasses {
   KernelPasses forward, backward;
 };
@@ -46,7 +46,7 @@ struct Stack {
   /// Nothing: fused, of the causal half; by this kernel, or the one that the cluster file is about.
   std::optional<ScoresModel> scores;
   std::optional<AttentionKernel> attention;
-  /// Of a layer's kernels; nothing: as par's own.
+  /// The passes of a layer's kernels; nothing: as par's own.
   std::optional<LayerPasses> passes;
   double lossBytes = 0;            ///< by logit: what kernels of the loss read and write beside par's
   std::optional<SavedModel> saved; ///< nothing: as par
