@@ -18,7 +18,7 @@ double ClusterMachine::getSeconds(const Computation &work) const {
     seconds += work.library(device);
   if (seconds == 0)
     seconds = getKernelSeconds(work.bytes, work.flops, device);
-  return seconds + device.launchGap;
+  return cluster.ownFactor * (seconds + device.launchGap);
 }
 
 double ClusterMachine::getSeconds(const Exchange &exchange) const {

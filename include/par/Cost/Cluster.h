@@ -110,6 +110,10 @@ struct Cluster {
   /// Ranks for each core of a shared device, at least 1: while others wait, a rank is up to as much quicker
   /// than its part of the device. Not of the file, but of `shareOut`.
   double oversubscription = 1;
+  /// How many times the model's seconds a device computes: what par's own steps took (OwnSteps.h). Not of the
+  /// file, as other software has other kernels.
+  double ownFactor = 1;
+  double headroom = 0; ///< bytes of a device that plans leave free; not of the file
   /// Where numbers come from: places in the file, or what such places begin with, and texts.
   std::map<std::string, std::string> sources;
 
@@ -120,7 +124,8 @@ struct Cluster {
 
   /// What is left for a rank of a plan with so many communicators, in bytes.
   double getUsableBytes(int64_t communicators) const {
-    return device.memoryBytes - device.contextBytes - double(communicators) * device.communicatorBytes;
+    return device.memoryBytes - device.contextBytes - double(communicators) * device.communicatorBytes -
+           headroom;
   }
 };
 
