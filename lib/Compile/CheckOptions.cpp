@@ -207,7 +207,9 @@ static Error checkRates(CompileOptions &options) {
 /// A search has a model, a cluster, and no plan from elsewhere.
 static Error checkRanks(CompileOptions &options) {
   if (!options.ranks)
-    return Error::success();
+    return options.headroom ? makeError("--headroom is what plans of --ranks leave free; give --ranks, or "
+                                        "--memory-limit for a given plan")
+                            : Error::success();
   std::string flag = "--ranks " + std::to_string(options.ranks);
   if (!options.from.empty())
     return makeError(flag + " finds a plan for a whole graph, but --from " + options.from +

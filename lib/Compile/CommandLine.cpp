@@ -24,6 +24,7 @@ static void describeSearch(Flags &flags, CompileOptions &options) {
              "refuses a plan that needs more memory per rank (80GiB, 500MB, or bytes), says what is live at "
              "its peak and which flags would make it fit; --ranks finds none that needs more",
              options.memoryLimitText);
+  describeHeadroomFlag(flags, options.headroom, "plans of --ranks");
 }
 
 static void describeOutputs(Flags &flags, CompileOptions &options) {
@@ -101,7 +102,7 @@ static llvm::LogicalResult planRanks(CompileOptions &options, const FindPlan &fi
     return llvm::success();
   std::optional<PlanReply> found =
       findPlan({options.model, options.overrides, options.ranks, options.cluster, options.clusterFile,
-                options.plan, options.given, options.memoryLimit});
+                options.plan, options.given, options.memoryLimit, options.headroom});
   if (!found)
     return llvm::failure();
   options.plan = std::move(found->plan);

@@ -4,6 +4,7 @@
 
 #include "par/Compile/CheckPlan.h"
 #include "par/Cost/Cluster.h"
+#include "par/Cost/Headroom.h"
 #include "par/Source/ModelSource.h"
 #include "par/Support/Flags.h"
 
@@ -16,8 +17,9 @@ struct CompileOptions {
   std::vector<std::string> overrides, plugins;
   std::string saveIr, from, to, report, timeline, memoryLimitText, kernelRates, linkRates, clusterFile;
   bool explain = false, dryRun = false, cudnnPlans = false;
-  std::set<std::string> given; ///< names of the command line's flags
-  int64_t ranks = 0;           ///< to find a plan for; 0: the plan is given
+  std::set<std::string> given;      ///< names of the command line's flags
+  int64_t ranks = 0;                ///< to find a plan for; 0: the plan is given
+  std::optional<Headroom> headroom; ///< of that plan
 
   /// Filled by `checkOptions`.
   CompilePhase first = CompilePhase::Import;

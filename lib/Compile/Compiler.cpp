@@ -9,6 +9,7 @@
 #include "par/Compile/GraphState.h"
 #include "par/Compile/LoadModel.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Cost/OwnSteps.h"
 #include "par/Emit/AttentionPlans.h"
 #include "par/Emit/Manifest.h"
 #include "par/Emit/Package.h"
@@ -271,6 +272,7 @@ private:
   std::unique_ptr<Machine> makeMachine(const Target &target) {
     if (options.cluster) {
       options.cluster = shareOut(*options.cluster, options.plan.countRanks());
+      takeOwnFactor(*options.cluster, options.plan.dtype);
       return std::make_unique<ClusterMachine>(*options.cluster, getMesh(*module));
     }
     return std::make_unique<RooflineMachine>(getRates(target));

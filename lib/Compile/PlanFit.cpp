@@ -80,6 +80,8 @@ MeasuredPlan PlanFit::findCombined(int64_t needed) const {
   std::vector<PlanChange> changes;
   int64_t peak = needed;
   for (const PlanLever &lever : getPlanLevers()) {
+    if (!lever.keepsTraining)
+      continue;
     std::optional<PlanChange> chosen = findStrongest(lever, applyAll(plan, changes), peak);
     if (!chosen)
       continue;

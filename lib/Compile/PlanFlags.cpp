@@ -204,6 +204,19 @@ static void describeTargetFlags(Flags &flags, Plan &plan) {
   });
 }
 
+void mlir::par::describeHeadroomFlag(Flags &flags, std::optional<Headroom> &headroom, const char *plans) {
+  flags.parsed("headroom", "SIZE|PERCENT",
+               std::string("memory of a device that ") + plans +
+                   " leave free (default: 5% of a GPU, none with --memory-limit)",
+               [&headroom](llvm::StringRef text) -> llvm::Error {
+                 llvm::Expected<Headroom> parsed = parseHeadroom(text);
+                 if (!parsed)
+                   return makeError(" " + llvm::toString(parsed.takeError()));
+                 headroom = *parsed;
+                 return llvm::Error::success();
+               });
+}
+
 void mlir::par::describeProgramFlags(Flags &flags, Plan &plan) {
   describeOverlapFlags(flags, plan);
   describeMemoryFlags(flags, plan);

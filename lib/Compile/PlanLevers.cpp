@@ -102,6 +102,18 @@ static std::optional<Plan> keepState(const Plan &from) {
   return plan;
 }
 
+static Changes roundGradients(const Plan &from) {
+  return from.gradType == FloatKind::BF16 ? Changes()
+                                          : Changes{[](Plan &plan) { plan.gradType = FloatKind::BF16; }};
+}
+
+static Changes roundMoments(const Plan &from) {
+  bool hasMoments = from.optimizer != OptimizerKind::Sgd;
+  return !hasMoments || from.momentType == FloatKind::BF16
+             ? Changes()
+             : Changes{[](Plan &plan) { plan.momentType = FloatKind::BF16; }};
+}
+
 /// Most ranks that an axis is proposed with.
 static constexpr int64_t kMostRanks = 16;
 
@@ -133,7 +145,9 @@ llvm::ArrayRef<PlanLever> mlir::par::getPlanLevers() {
                                      {"recompute", recompute, saveMore},
                                      {"offload", offload, keepState},
                                      {getAxisName(AxisRole::Tensor), splitTensors},
-                                     {getAxisName(AxisRole::Pipeline), splitLayers}};
+                                     {getAxisName(AxisRole::Pipeline), splitLayers},
+                                     {"grad_dtype", roundGradients, nullptr, /*keepsTraining=*/false},
+                                     {"moment_dtype", roundMoments, nullptr, /*keepsTraining=*/false}};
   return levers;
 }
 

@@ -21,8 +21,3 @@ PlanGap mlir::par::findGap(const FoundPlan &better, const FoundPlan &plan) {
                     [](auto &left, auto &right) { return std::abs(left.second) > std::abs(right.second); });
   return gap;
 }
-
-double mlir::par::getClaimedError(const Cluster &cluster) {
-  // docs/Performance.md, "Rows that nothing was fitted to" and "Predictions for this machine".
-  return cluster.target == TargetKind::Cuda ? 0.063 : 0.025;
-}

@@ -46,6 +46,15 @@ OwningOpRef<ModuleOp> PlanModel::read(MLIRContext &context, const std::string &p
   return module;
 }
 
+static std::string findLargestParameter(ModuleOp module) {
+  std::string name;
+  int64_t most = 0;
+  for (auto variable : module.getOps<VariableOp>())
+    if (int64_t elements = cast<ShapedType>(variable.getType()).getNumElements(); elements > most)
+      most = elements, name = variable.getModelName().str();
+  return name;
+}
+
 LogicalResult PlanModel::load(const std::string &path, const std::vector<std::string> &overrides,
                               const std::set<std::string> &given, PlanRequest &request) {
   DialectRegistry registry;
@@ -64,6 +73,7 @@ LogicalResult PlanModel::load(const std::string &path, const std::vector<std::st
   request.searchesSplits = request.isGraph && hasSolver() && !hasNamedSplits(*module);
   flops = countModelFlops(*module, static_cast<double>(request.plan.batch), request.plan.freeze);
   hash = hashModel(*module);
+  largest = findLargestParameter(*module);
   if (llvm::Error error = checkNames(*module, request.plan, PlanWords(), path)) {
     printError(std::move(error));
     return failure();

@@ -22,6 +22,7 @@ public:
 
   double getFlops() const { return flops; } ///< of a step
   const std::string &getHash() const { return hash; }
+  const std::string &getLargestParameter() const { return largest; } ///< its name
 
 private:
   OwningOpRef<ModuleOp> read(MLIRContext &context, const std::string &path,
@@ -38,7 +39,7 @@ private:
   mutable MadeOnce<int64_t, std::optional<Splits>> splits; ///< by tensor-parallel ranks
   Names frozen; ///< patterns of the parameters that are not trained
   double flops = 0;
-  std::string hash;
+  std::string hash, largest;
 };
 
 } // namespace mlir::par

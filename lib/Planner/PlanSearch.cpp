@@ -1,7 +1,7 @@
 //===- PlanSearch.cpp - the best plans of a model on a cluster ------------------------------------------===//
 #include "par/Planner/PlanSearch.h"
+#include "par/Planner/PlainPlan.h"
 
-#include <chrono>
 #include <set>
 
 using namespace mlir;
@@ -12,6 +12,8 @@ using namespace mlir::par;
 static constexpr int64_t kMostCompiled = 48;
 /// So many at most for the sake of those behind the best.
 static constexpr int64_t kMostForList = 12;
+/// So many at most for the sake of a plainer one.
+static constexpr int64_t kMostForPlainest = 8;
 /// How far from the number that is asked for one is looked for that has plans.
 static constexpr int64_t kFarthestRanks = 256;
 /// So many ranks at most are looked at where fewer are too few.
@@ -54,22 +56,28 @@ enum class Knowledge { BoundOfGroups, Bound, Estimate, Simulation };
 } // namespace
 
 struct PlanSearch::Candidate {
-  double least = 0;   ///< of the objective
-  int64_t number = 0; ///< in the order in which candidates came: equal ones stay in it
-  double likely = 0;  ///< the objective as it is estimated, if it is
-  double bytes = 0;   ///< as they are bounded or estimated; 0: not yet
+  int64_t mechanisms = 0; ///< at least, where plainer ones are looked for; else 0
+  double least = 0;       ///< of the objective
+  int64_t number = 0;     ///< in the order in which candidates came: equal ones stay in it
+  double likely = 0;      ///< the objective as it is estimated, if it is
+  double bytes = 0;       ///< as they are bounded or estimated; 0: not yet
   Knowledge known = Knowledge::Bound;
   Plan plan;
 
   bool operator<(const Candidate &other) const {
-    return std::tie(least, number) < std::tie(other.least, other.number);
+    return std::tie(mechanisms, least, number) < std::tie(other.mechanisms, other.least, other.number);
   }
 };
 
+/// The best come first, or the plainest of those within a limit.
 struct PlanSearch::Queue : std::set<Candidate> {
   int64_t numbered = 0;
+  bool isPlainestFirst = false;
+  double limit = SearchLimits::kNone; ///< what takes more is left out
   void add(Plan plan, double least, Knowledge known, double likely = 0, double bytes = 0) {
-    insert({least, numbered++, likely, bytes, known, std::move(plan)});
+    if (least <= limit)
+      insert({isPlainestFirst ? countMechanisms(plan) : 0, least, numbered++, likely, bytes, known,
+              std::move(plan)});
   }
 };
 
@@ -277,7 +285,9 @@ void PlanSearch::addParts(const Candidate &candidate, Parts &parts) const {
 void PlanSearch::takeApart() {
   Parts parts;
   int64_t looked = 0;
-  for (auto next = queue->begin(); next != queue->end() && looked < kTogether; ++looked)
+  int64_t mechanisms = queue->begin()->mechanisms;
+  for (auto next = queue->begin();
+       next != queue->end() && next->mechanisms == mechanisms && looked < kTogether; ++looked)
     if (auto candidate = next++; isOfParts(*candidate)) {
       if (candidate->known == Knowledge::Bound)
         fits(candidate->plan, candidate->bytes / kBoundSlack); // the closest one may be among them
@@ -303,7 +313,7 @@ void PlanSearch::estimate(const Candidate &candidate) {
     addBounds(std::move(parts));
   }
   if (!mayFit(plan, estimate->bytes) || !fitsHost(estimate->hostBytes))
-    return dropTooLarge({least, 0, 0, estimate->bytes, Knowledge::Estimate, plan});
+    return dropTooLarge({0, least, 0, 0, estimate->bytes, Knowledge::Estimate, plan});
   Plan cut = plan;
   cut.cuts = estimate->cuts;
   bool isClose = plan.countStages() == 1 && (plan.countRanks(AxisRole::Tensor) == 1 || !plan.overlap);
@@ -467,9 +477,60 @@ SearchResult PlanSearch::run(const SearchLimits &asked) {
   return runOnce(asked);
 }
 
+int64_t PlanSearch::countFewestMechanisms() const {
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  for (const FoundPlan &found : result.plans)
+    if (getObjective(found, request.objective) <= getPlainerLimit())
+      fewest = std::min(fewest, countMechanisms(found.plan));
+  return fewest;
+}
+
+bool PlanSearch::isTimeOver() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > limits.seconds;
+}
+
+void PlanSearch::tellProgress() const {
+  if (!limits.progress)
+    return;
+  limits.progress->weighed = result.weighed;
+  limits.progress->estimated = result.estimated;
+  limits.progress->compiled = result.compiled;
+  if (!result.plans.empty() && request.objective == Objective::Time)
+    limits.progress->best = best;
+}
+
+void PlanSearch::lookForPlainer() {
+  auto plainer = std::make_unique<Queue>();
+  plainer->isPlainestFirst = true;
+  plainer->limit = getPlainerLimit();
+  int64_t most = result.compiled + kMostForPlainest;
+  for (const Candidate &candidate : *queue) {
+    if (candidate.least > plainer->limit)
+      break;
+    plainer->add(candidate.plan, candidate.least, candidate.known, candidate.likely, candidate.bytes);
+  }
+  queue = std::move(plainer);
+  while (!queue->empty() && queue->begin()->mechanisms < countFewestMechanisms() && result.compiled < most &&
+         !isTimeOver()) {
+    if (isOfParts(*queue->begin())) {
+      takeApart();
+      continue;
+    }
+    Candidate candidate = std::move(queue->extract(queue->begin()).value());
+    look(candidate);
+  }
+}
+
+void PlanSearch::noteCap() {
+  result.isCutShort = static_cast<int64_t>(result.plans.size()) < limits.top;
+  if (result.end != SearchEnd::Complete || queue->begin()->least > best)
+    return;
+  result.bound = queue->begin()->least;
+  result.end = SearchEnd::Cap;
+}
+
 SearchResult PlanSearch::runOnce(const SearchLimits &asked) {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point begin = Clock::now();
+  begin = std::chrono::steady_clock::now();
   limits = asked;
   result = {};
   best = SearchLimits::kNone;
@@ -480,11 +541,12 @@ SearchResult PlanSearch::runOnce(const SearchLimits &asked) {
   queue = std::make_unique<Queue>();
   bound();
   while (!queue->empty() && !isOver(*queue->begin())) {
-    if (!result.plans.empty() &&
-        std::chrono::duration<double>(Clock::now() - begin).count() > limits.seconds) {
+    if (!result.plans.empty() && isTimeOver()) {
       result.bound = queue->begin()->least;
+      result.end = SearchEnd::Time;
       break;
     }
+    tellProgress();
     if (isOfParts(*queue->begin())) {
       takeApart();
       continue;
@@ -494,8 +556,10 @@ SearchResult PlanSearch::runOnce(const SearchLimits &asked) {
     look(candidate);
   }
   workers.expectNothing();
-  result.isCutShort = !queue->empty() && result.compiled >= kMostCompiled &&
-                      static_cast<int64_t>(result.plans.size()) < limits.top;
+  if (!queue->empty() && result.compiled >= kMostCompiled)
+    noteCap();
+  if (!result.plans.empty() && limits.plainerWithin > 0)
+    lookForPlainer();
   llvm::sort(result.plans, [&](const FoundPlan &left, const FoundPlan &right) {
     double one = getObjective(left, request.objective), other = getObjective(right, request.objective);
     return std::tie(one, left.seconds, left.number) < std::tie(other, right.seconds, right.number);

@@ -5,6 +5,7 @@
 #include "par/Compile/CheckPlan.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Cost/ClusterFile.h"
+#include "par/Cost/OwnSteps.h"
 #include "par/Planner/Calibrate.h"
 #include "par/Planner/PlanPins.h"
 #include "par/Source/Plugins.h"
@@ -50,6 +51,7 @@ static Flags describeFlags(PlanOptions &options) {
       "most memory of a rank (80GiB, 500MB, or bytes), where that is less than the cluster's devices "
       "have",
       [&](llvm::StringRef text) { return parseMemoryLimit(options.request, text); });
+  describeHeadroomFlag(flags, options.headroom, "plans");
   flags.list("pin", "key=value",
              "decides a part of the plan: pp, dp, tp, or a flag's name, for example zero=1", options.pins);
   flags.integer("top", "N", "plans to print (default: 5)", [&](int64_t value) { options.top = value; }, 1);
@@ -135,20 +137,36 @@ static Error fitToCluster(PlanOptions &options, const Cluster &cluster) {
                    " has none (device.products.peak_bf16_tflops is 0); take --dtype f32, or state its rate");
 }
 
+static Headroom getHeadroom(const PlanOptions &options, const Cluster &cluster) {
+  bool isUsual = cluster.target == TargetKind::Cuda && options.request.memoryLimit == PlanRequest::kNoLimit;
+  return options.headroom.value_or(isUsual ? kUsualHeadroom : Headroom());
+}
+
+/// GPUs train in bf16, where nothing says another type. A graph keeps its own.
+static void completeType(PlanOptions &options, const Cluster &cluster) {
+  bool hasBF16 = cluster.target == TargetKind::Cuda && cluster.device.products.peakBF16 > 0;
+  if (hasBF16 && !options.given.count("dtype") && !openModel(options.model)->isGraph())
+    options.request.plan.dtype = FloatKind::BF16;
+}
+
 /// The cluster that is asked for, else this machine, which is measured when all that can be checked without
 /// is right: that takes seconds.
 static llvm::Expected<Cluster> takeCluster(PlanOptions &options, std::optional<Cluster> asked) {
   Cluster processors;
   processors.name = "this machine";
   Error error = takeClusterTarget(options.request.plan, options.given, asked ? *asked : processors);
+  completeType(options, asked ? *asked : processors);
   if (!error)
     error = checkRequest(options);
   if (error)
     return std::move(error);
   llvm::Expected<Cluster> cluster = asked ? std::move(*asked) : getThisMachine();
-  if (cluster)
-    if (Error error = fitToCluster(options, *cluster))
-      return std::move(error);
+  if (!cluster)
+    return cluster;
+  if (Error error = fitToCluster(options, *cluster))
+    return std::move(error);
+  takeOwnFactor(*cluster, options.request.plan.dtype);
+  cluster->headroom = getHeadroom(options, *cluster).of(cluster->device.memoryBytes);
   return cluster;
 }
 
@@ -169,6 +187,7 @@ std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {
   options.request.ranks = query.ranks;
   if (query.memoryLimit)
     options.request.memoryLimit = static_cast<double>(query.memoryLimit);
+  options.headroom = query.headroom;
   options.given = query.given;
   options.top = 1;
   llvm::Expected<Cluster> cluster = takeCluster(options, query.cluster);
@@ -176,10 +195,13 @@ std::optional<PlanReply> mlir::par::findPlan(const PlanQuery &query) {
     fail(cluster.takeError());
     return std::nullopt;
   }
-  std::optional<SearchResult> result = Planning(std::move(options), *cluster).search();
+  Planning planning(std::move(options), *cluster);
+  std::optional<SearchResult> result = planning.search();
   if (!result)
     return std::nullopt;
-  return PlanReply{result->plans.front().plan, std::move(*cluster)};
+  for (const std::string &note : listNotes(*result, planning.getFacts()))
+    printNote(note);
+  return PlanReply{result->getPlainest().plan, std::move(*cluster)};
 }
 
 int mlir::par::runPlanTool(int argc, char **argv) {

@@ -4,11 +4,15 @@
 #include "par/Compile/CheckPlan.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Plan/PlanJson.h"
+#include "par/Planner/BatchAdvice.h"
 #include "par/Planner/CheckPins.h"
+#include "par/Planner/MemoryAdvice.h"
+#include "par/Planner/PlainPlan.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Support/MakeError.h"
 #include "par/Support/OutputFile.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -40,6 +44,7 @@ static SearchResult merge(SearchResult one, SearchResult other, Objective object
   one.compiled += other.compiled;
   if (other.bound)
     one.bound = std::min(one.bound.value_or(SearchLimits::kNone), *other.bound);
+  one.end = std::max(one.end, other.end);
   std::vector<FoundPlan> merged;
   std::merge(one.plans.begin(), one.plans.end(), other.plans.begin(), other.plans.end(),
              std::back_inserter(merged), [&](const FoundPlan &left, const FoundPlan &right) {
@@ -94,8 +99,16 @@ static std::string describeLeast(const FoundPlan &least, double usable) {
   return text + " (" + printDifference(Plan(), least.plan) + ")";
 }
 
+std::string Planning::suggestSavings(const std::optional<FoundPlan> &least) {
+  std::string text;
+  if (least)
+    for (const MemorySaving &saving : listMemorySavings(workers, *least, model.getLargestParameter()))
+      text += (text.empty() ? "" : ", ") + saving.flags + " saves " + formatBytes(saving.bytes);
+  return text;
+}
+
 Error Planning::explainMemory(const Plan &closest, const std::optional<FoundPlan> &least,
-                              PlanSearch &search) const {
+                              PlanSearch &search) {
   double usable = search.getUsableBytes(least ? least->plan : closest);
   bool isLimited = usable == options.request.memoryLimit;
   std::string text = options.model + ": no plan of " + std::to_string(options.request.ranks) +
@@ -104,6 +117,8 @@ Error Planning::explainMemory(const Plan &closest, const std::optional<FoundPlan
                      " per rank of " + cluster.name;
   if (least)
     text += "; " + describeLeast(*least, usable);
+  if (std::string savings = suggestSavings(least); !savings.empty())
+    text += "; " + savings;
   text += "; give ";
   if (std::optional<int64_t> ranks = search.findEnoughRanks())
     text += "--ranks " + std::to_string(*ranks) + " or more, ";
@@ -128,7 +143,14 @@ Error Planning::explainNone(const SearchResult &result, const std::optional<Foun
                    ", another --batch, or pin less");
 }
 
-static int fail(Error error) {
+void Planning::show(const char *doing) {
+  progress.doing = doing;
+  if (!status)
+    status.emplace([this] { return progress.describe(); });
+}
+
+int Planning::fail(Error error) {
+  status.reset();
   printError(std::move(error));
   return 1;
 }
@@ -146,6 +168,36 @@ void Planning::noteKinds() {
               ": no layers repeat, so that each is weighed by itself and the search takes longer");
 }
 
+void Planning::noteAssumptions() const {
+  const Plan &plan = options.request.plan;
+  std::vector<std::string> assumed;
+  auto add = [&](const char *flag, const std::string &value) {
+    if (!options.given.count(flag))
+      assumed.push_back(std::string("--") + flag + " " + value);
+  };
+  if (options.request.isGraph)
+    return;
+  add("dtype", getName(plan.dtype).str());
+  add("seq", std::to_string(plan.seq));
+  add("batch", std::to_string(plan.batch));
+  if (!assumed.empty())
+    printNote("assumed, as nothing says it: " + llvm::join(assumed, ", "));
+}
+
+SearchResult Planning::find(const SearchLimits &limits) {
+  const PlanRequest &request = options.request;
+  finder.emplace(workers, cluster, request);
+  SearchResult result =
+      request.objective == Objective::Cost ? searchFewer(*finder, limits) : finder->run(limits);
+  if (result.plans.empty())
+    return result;
+  result.plainest = findPlainest(result.plans, request.objective, limits.plainerWithin);
+  show("trying other batches");
+  batches =
+      adviseBatch(workers, cluster, request, result.plans.front(), limits.plainerWithin, limits.seconds);
+  return result;
+}
+
 std::optional<SearchResult> Planning::search() {
   if (failed(model.load(options.model, options.overrides, options.given, options.request)))
     return std::nullopt;
@@ -154,17 +206,24 @@ std::optional<SearchResult> Planning::search() {
     return std::nullopt;
   }
   noteKinds();
+  show("weighing plans");
   SearchLimits limits;
+  limits.progress = &progress;
   limits.top = options.top;
   limits.seconds = options.seconds;
-  finder.emplace(workers, cluster, options.request);
-  SearchResult result =
-      options.request.objective == Objective::Cost ? searchFewer(*finder, limits) : finder->run(limits);
-  if (!result.plans.empty())
+  if (options.request.objective != Objective::Memory)
+    limits.plainerWithin = getClaim().getComparisonError();
+  SearchResult result = find(limits);
+  if (!result.plans.empty()) {
+    status.reset();
+    noteAssumptions();
     return result;
+  }
+  show("nothing fits, looking for what would");
   std::optional<FoundPlan> least = result.closest ? finder->findLeast() : std::nullopt;
   if (least && finder->fitsCompiled(*least)) { // estimates were further off than the search allows for
     result.plans.push_back(std::move(*least));
+    status.reset();
     return result;
   }
   fail(explainNone(result, least, *finder));
@@ -175,20 +234,24 @@ std::optional<SearchResult> Planning::search() {
 // The answer
 //===----------------------------------------------------------------------===//
 
+AnswerFacts Planning::getFacts() const {
+  return {cluster, model.getFlops(), options.request.objective, getClaim(), batches};
+}
+
 Error Planning::writePlan(const SearchResult &result) const {
-  Plan best = result.plans.front().plan;
-  best.model = model.getHash();
+  Plan plan = result.getPlainest().plan;
+  plan.model = model.getHash();
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(toJson(best)));
+  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", llvm::json::Value(toJson(plan)));
   return writeOutput(options.output, text);
 }
 
 Error Planning::writeReport(const SearchResult &result, ArrayRef<StrategyRow> rows) {
-  PlanReport report{
-      options.model, result, rows, {cluster, model.getFlops(), options.request.objective}, 1, {}, {}};
+  PlanReport report{options.model, result, rows, getFacts(), 1, {}, {}};
   report.top = static_cast<size_t>(options.top);
+  show("drawing step time against memory");
   report.frontier = findFrontier(workers, cluster, options.request, options.seconds);
-  report.steps = workers.draw(result.plans.front().plan);
+  report.steps = workers.draw(result.getPlainest().plan);
   return writeOutput(options.report, printReport(report));
 }
 
@@ -200,12 +263,15 @@ int Planning::run() {
     if (Error error = writePlan(*result))
       return fail(std::move(error));
   std::vector<StrategyRow> rows;
-  if (options.compare)
+  if (options.compare) {
+    show("comparing strategies");
     rows = compareStrategies(workers, cluster, options.request, options.seconds);
+  }
   if (!options.report.empty())
     if (Error error = writeReport(*result, rows))
       return fail(std::move(error));
-  AnswerFacts facts{cluster, model.getFlops(), options.request.objective};
+  status.reset();
+  AnswerFacts facts = getFacts();
   auto top = static_cast<size_t>(options.top);
   if (options.json) {
     llvm::json::Object answer = describeAnswer(*result, facts, top);

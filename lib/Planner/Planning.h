@@ -3,7 +3,9 @@
 #define PAR_LIB_PLANNER_PLANNING_H
 
 #include "PlanModel.h"
+#include "par/Cost/Headroom.h"
 #include "par/Planner/PlanAnswer.h"
+#include "par/Support/StatusLine.h"
 
 #include <optional>
 #include <set>
@@ -15,6 +17,7 @@ struct PlanOptions {
   std::string model, clusterFile, output, report;
   std::vector<std::string> overrides, pins, plugins;
   PlanRequest request;
+  std::optional<Headroom> headroom; ///< none: what is usual
   int64_t top = 5;
   int64_t workers = 0; ///< threads; 0: one for each core
   double seconds = SearchLimits::kNone;
@@ -30,16 +33,26 @@ public:
 
   /// Nothing after one error line.
   std::optional<SearchResult> search();
+  AnswerFacts getFacts() const;
   /// Searches, prints and writes what was asked for; an exit status.
   int run();
 
 private:
+  PlanClaim getClaim() const { return {cluster, options.request.plan.dtype, options.request.ranks}; }
   int64_t countUnits();
   void noteKinds();
+  /// Tells a terminal what takes its time from now on.
+  void show(const char *doing);
+  /// One error line; the exit status.
+  int fail(llvm::Error error);
+  /// What was not given and decides the answer.
+  void noteAssumptions() const;
+  SearchResult find(const SearchLimits &limits);
+  /// What would need less than `least`, in words; empty: nothing.
+  std::string suggestSavings(const std::optional<FoundPlan> &least);
   SearchResult searchFewer(PlanSearch &search, const SearchLimits &limits);
   /// `least`: the plan that needs least of all, if there is one that compiles.
-  llvm::Error explainMemory(const Plan &closest, const std::optional<FoundPlan> &least,
-                            PlanSearch &search) const;
+  llvm::Error explainMemory(const Plan &closest, const std::optional<FoundPlan> &least, PlanSearch &search);
   llvm::Error explainNone(const SearchResult &result, const std::optional<FoundPlan> &least,
                           PlanSearch &search);
   llvm::Error writePlan(const SearchResult &result) const;
@@ -51,6 +64,9 @@ private:
   PlanModel model;
   PlanWorkers workers;
   std::optional<PlanSearch> finder; ///< of the request's ranks
+  std::vector<BatchAdvice> batches; ///< that would be better
+  SearchProgress progress;
+  std::optional<StatusLine> status; ///< while there is nothing else to print
 };
 
 } // namespace mlir::par

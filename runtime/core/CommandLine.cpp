@@ -277,6 +277,7 @@ static void addRefused(Flags &flags) {
                    "--cpu",
                    "--explain",
                    "--memory-limit",
+                   "--headroom",
                    "--report",
                    "--save-ir",
                    "--from",

@@ -3,6 +3,7 @@
 #define PAR_COMPILE_COMPILETOOL_H
 
 #include "par/Cost/Cluster.h"
+#include "par/Cost/Headroom.h"
 #include "par/Plan/Plan.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -17,11 +18,12 @@ struct PlanQuery {
   std::string model;                  ///< as ImportOptions
   std::vector<std::string> overrides; ///< as ImportOptions
   int64_t ranks = 1;
-  std::optional<Cluster> cluster; ///< none: this machine, as it is measured
-  std::string clusterFile;        ///< that it was read from
-  Plan plan;                      ///< sizes, types, and the values of what is given
-  std::set<std::string> given;    ///< names of flags: what they decide is not searched
-  int64_t memoryLimit = 0;        ///< bytes of a rank; 0: what the cluster's devices have
+  std::optional<Cluster> cluster;   ///< none: this machine, as it is measured
+  std::string clusterFile;          ///< that it was read from
+  Plan plan;                        ///< sizes, types, and the values of what is given
+  std::set<std::string> given;      ///< names of flags: what they decide is not searched
+  int64_t memoryLimit = 0;          ///< bytes of a rank; 0: what the cluster's devices have
+  std::optional<Headroom> headroom; ///< none: what is usual
 };
 
 /// The plan and what it was found for.

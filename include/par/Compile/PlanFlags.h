@@ -2,6 +2,7 @@
 #ifndef PAR_COMPILE_PLANFLAGS_H
 #define PAR_COMPILE_PLANFLAGS_H
 
+#include "par/Cost/Headroom.h"
 #include "par/Plan/Plan.h"
 #include "par/Support/Flags.h"
 
@@ -17,6 +18,8 @@ void describeShardingFlags(Flags &flags, Plan &plan);
 void describeSearchFlags(Flags &flags, Plan &plan);
 /// Those that only a compiled program has: overlap, recomputing, offloading, schedule, target.
 void describeProgramFlags(Flags &flags, Plan &plan);
+/// What a search leaves free of a device, of `plans`.
+void describeHeadroomFlag(Flags &flags, std::optional<Headroom> &headroom, const char *plans);
 
 /// What code is for is said once: `--cpu` counts as `--chip`. Error if both are given.
 llvm::Error takeChip(std::set<std::string> &given);

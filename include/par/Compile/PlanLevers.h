@@ -22,12 +22,16 @@ struct PlanLever {
   std::vector<PlanChange> (*tighten)(const Plan &);
   /// One step back; nothing where the plan has made none. Null: a plan with less is another plan altogether.
   std::optional<Plan> (*loosen)(const Plan &) = nullptr;
+  /// Whether training stays what it is but for the order of sums. Others are named, and never combined
+  /// unasked.
+  bool keepsTraining = true;
 };
 
 /// All levers, in the order of what they cost: collectives that overlap with nothing cost time where links
 /// are slow, schedules that hold fewer micro-batches have a bubble, micro-batches cost nothing but launches,
 /// ZeRO-1 and sequence parallelism send the same bytes, ZeRO-2 and 3 send more, recomputing computes more,
-/// offloading copies state to the host and back, and tensor parallelism and stages take more devices.
+/// offloading copies state to the host and back, and tensor parallelism and stages take more devices. Types
+/// of gradients and moments come last: they cost no time, but digits.
 llvm::ArrayRef<PlanLever> getPlanLevers();
 
 /// The lever of a field or axis, which must have one.

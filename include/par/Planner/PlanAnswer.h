@@ -2,6 +2,8 @@
 #ifndef PAR_PLANNER_PLANANSWER_H
 #define PAR_PLANNER_PLANANSWER_H
 
+#include "par/Planner/BatchAdvice.h"
+#include "par/Planner/PlanClaim.h"
 #include "par/Planner/Strategies.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -13,6 +15,8 @@ struct AnswerFacts {
   const Cluster &cluster;
   double flops; ///< of a step
   Objective objective;
+  PlanClaim claim;
+  llvm::ArrayRef<BatchAdvice> batches = {}; ///< better than the one that is asked for
 };
 
 /// The unit in which a plan's speed is counted: "tokens", or "rows" of a graph that reads none.
@@ -30,6 +34,9 @@ struct PlanFacts {
 /// docs/Planner.md.
 llvm::json::Object describeAnswer(const SearchResult &result, const AnswerFacts &facts, size_t top);
 void printAnswer(const SearchResult &result, const AnswerFacts &facts, size_t top, llvm::raw_ostream &os);
+
+/// What whoever takes the recommended plan without an answer has to know: what it costs, and a better batch.
+std::vector<std::string> listNotes(const SearchResult &result, const AnswerFacts &facts);
 
 llvm::json::Array describeStrategies(llvm::ArrayRef<StrategyRow> rows, const AnswerFacts &facts);
 void printStrategies(llvm::ArrayRef<StrategyRow> rows, llvm::raw_ostream &os);

@@ -17,10 +17,6 @@ struct PlanGap {
 
 PlanGap findGap(const FoundPlan &better, const FoundPlan &plan);
 
-/// By how much predictions of steps are off on average, as a share: of this kind of target as
-/// docs/Performance.md has measured it. Plans that are closer to each other may come in the other order.
-double getClaimedError(const Cluster &cluster);
-
 } // namespace mlir::par
 
 #endif // PAR_PLANNER_PLANGAP_H

@@ -4,6 +4,8 @@
 
 #include "par/Planner/MemoryLever.h"
 #include "par/Planner/PlanSpace.h"
+#include "par/Planner/SearchProgress.h"
+#include <chrono>
 
 namespace mlir::par {
 
@@ -15,19 +17,33 @@ struct SearchLimits {
   double seconds = kNone;            ///< after which it ends with those that it has, but not without any
   std::optional<double> usableBytes; ///< of a rank, in place of the cluster's
   double known = kNone;              ///< what is no better than that is not looked for
+  /// A share. What is so far behind the best at most is looked at as well, if it is plainer (PlainPlan.h).
+  double plainerWithin = 0;
+  SearchProgress *progress = nullptr; ///< is told how far the search has come
 };
+
+/// Why a search came to its end: no other plan can be better; it had no more time; it has compiled as many
+/// plans as it may.
+enum class SearchEnd { Complete, Time, Cap };
 
 struct SearchResult {
   std::vector<FoundPlan> plans; ///< that fit, the best first
+  /// Of those that no comparison can tell from the best, the one with the fewest mechanisms (PlainPlan.h):
+  /// its number.
+  size_t plainest = 0;
   int64_t weighed = 0, estimated = 0, compiled = 0;
   /// Of plans that do not fit, the one that comes closest; its bytes of the stage that needs most, at least.
   std::optional<std::pair<Plan, double>> closest;
-  /// Where time ran out: no plan that was not looked at to the end is better than that.
+  SearchEnd end = SearchEnd::Complete;
+  /// Where it is not complete: no plan that was not looked at to the end is better than that.
   std::optional<double> bound;
   /// So many were compiled that the search ended before it had as many as are asked for.
   bool isCutShort = false;
   /// Of the best plan: what it does to fit.
   std::vector<MemoryLever> levers;
+
+  /// What is recommended.
+  const FoundPlan &getPlainest() const { return plans[plainest]; }
 };
 
 /// What the objective is of a plan.
@@ -104,6 +120,15 @@ private:
   void dropTooLarge(Candidate candidate);
   void compileAhead();
   bool isOver(const Candidate &next) const;
+  /// So many are compiled that it ends: what that leaves open.
+  void noteCap();
+  /// Looks at what is plainer than all that was found and may be close enough to the best.
+  void lookForPlainer();
+  double getPlainerLimit() const { return best * (1 + limits.plainerWithin); }
+  /// The fewest mechanisms of the plans that were found and are close enough.
+  int64_t countFewestMechanisms() const;
+  bool isTimeOver() const;
+  void tellProgress() const;
   /// The objective of the last plan that is asked for, of those that are known.
   double getWorstListed() const;
 
@@ -121,6 +146,7 @@ private:
   std::vector<Bounded> bounded;
 
   // Of one run.
+  std::chrono::steady_clock::time_point begin;
   std::unique_ptr<Queue> queue;
   SearchLimits limits;
   SearchResult result;

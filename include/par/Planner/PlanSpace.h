@@ -31,8 +31,9 @@ struct PlanRequest {
   bool searchesSplits = false;
   std::set<std::string> pinned; ///< names of fields (`PlanField`), and of axes of the mesh
   bool hasHost = true;          ///< hosts have memory of their own, to which state can be offloaded
+  static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   /// Bytes that a rank may take, where that is less than the cluster's devices have.
-  double memoryLimit = std::numeric_limits<double>::infinity();
+  double memoryLimit = kNoLimit;
 
   bool mayOffload() const { return hasHost && !isPinned("offload"); }
   bool isPinned(llvm::StringRef name) const { return pinned.count(name.str()); }

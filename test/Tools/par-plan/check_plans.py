@@ -3,8 +3,8 @@
 
     check_plans.py MODEL CLUSTER FOLDER RANKS [flags of par-plan]
 
-Prints "N plans agree" when of every plan the peaks of all stages, the makespan of the timeline and the mesh are those of its flags, and of the best those of
-the plan's file as well.
+Prints "N plans agree" when of every plan the peaks of all stages, the makespan of the timeline and the mesh are those of
+its flags, and of the plainest those of the plan's file as well.
 """
 import json
 import math
@@ -42,7 +42,8 @@ def main():
     base = ["par-plan", model, "--cluster", cluster, "--ranks", ranks, *more]
     text = run(*base, "--json", "--top", "4", "-o", f"{folder}/plan.json")
     assert run(*base, "--json", "--top", "4") == text
-    plans = json.loads(text)["plans"]
+    answer = json.loads(text)
+    plans, plainest = answer["plans"], answer["plainest"]
     assert plans == sorted(plans, key=lambda plan: plan["step_seconds"])
     for plan in plans:
         assert math.prod(size for _, size in plan["mesh"]) == int(ranks), plan["mesh"]
@@ -55,7 +56,12 @@ def main():
         assert abs(plan["behind"]["seconds"] - behind) < 1e-9, plan
         for term, seconds in plan["behind"]["terms"].items():
             assert abs(plan["terms"][term] - plans[0]["terms"][term] - seconds) < 1e-9, (term, plan)
-    check(plans[0], *compile_plan("--plan", f"{folder}/plan.json"))
+    assert plainest["step_seconds"] <= plans[0]["step_seconds"] * (1 + answer["claims"]["comparison"]), plainest
+    marked = [plan["flags"] for plan in plans if plan["plainest"]]
+    assert marked == [plan["flags"] for plan in plans if plan["flags"] == plainest["flags"]], marked
+    close = [plan for plan in plans if plan["step_seconds"] <= plainest["step_seconds"]]
+    assert all(len(plan["mechanisms"]) >= len(plainest["mechanisms"]) for plan in close), plans
+    check(plainest, *compile_plan("--plan", f"{folder}/plan.json"))
     print(len(plans), "plans agree")
 
 

@@ -11,7 +11,7 @@ import time
 
 folder = sys.argv[1]
 cache, tools, model = (os.path.join(folder, name) for name in ("cache", "tools", "model.json"))
-SHAPE = ["--seq", "16", "--batch", "8", "--ranks", "2"]
+SHAPE = ["--dtype", "f32", "--seq", "16", "--batch", "8", "--ranks", "2"]
 # Runs of it are counted in the file `runs`; of run n it takes word n of SLOWER, by how many times it is slower, or "wait".
 STANDIN = """#!{python}
 import json, os, sys, time

@@ -52,6 +52,21 @@ TEST(PlanLevers, AStepBackUndoesAStep) {
   EXPECT_EQ(undone, 7);
 }
 
+/// Types of gradients and moments are named where they are enough, and never combined with others unasked.
+TEST(PlanFit, DigitsAreNotGivenUpUnasked) {
+  Plan plan = makePlan();
+  auto measure = [](const Plan &other) {
+    int64_t peak = 100 - 10 * other.zero;
+    if (other.gradType == FloatKind::BF16)
+      peak -= 50;
+    return std::optional(makeSize(peak));
+  };
+  EXPECT_EQ(listSingle(PlanFit(plan, 60, measure, isFree), plan),
+            std::vector<std::string>{"--grad-dtype bf16"});
+  MeasuredPlan combined = PlanFit(plan, 40, measure, isFree).findCombined(100);
+  EXPECT_EQ(printDifference(plan, combined.plan), "--zero 3");
+}
+
 /// ZeRO's stages need less each; of those that fit the first is told, and other levers do not help here.
 TEST(PlanFit, TheMildestStepThatFitsIsFound) {
   Plan plan = makePlan();

@@ -1,6 +1,7 @@
 //===- PlanSearchTest.cpp - nothing is lost by bounds and estimates -------------------------------------===//
 #include "par/Planner/PlanSearch.h"
 #include "TinyModel.h"
+#include "par/Planner/PlainPlan.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -107,6 +108,14 @@ public:
     llvm::sort(seconds);
     return seconds;
   }
+  /// The fewest mechanisms of those that are at most so much behind the best.
+  int64_t countFewestMechanisms(double within) const {
+    int64_t fewest = std::numeric_limits<int64_t>::max();
+    for (const FoundPlan &found : judged)
+      if (found.seconds <= getLeastSeconds(SearchLimits::kNone) * (1 + within))
+        fewest = std::min(fewest, countMechanisms(found.plan));
+    return fewest;
+  }
   int64_t count() const { return static_cast<int64_t>(judged.size()); }
 
 private:
@@ -135,10 +144,23 @@ static void expectBest(PlanSearch &search, const AllPlans &all) {
   }
 }
 
+/// What is plainer and close enough is found beside the best, however close that is.
+static void expectPlainest(PlanSearch &search, const AllPlans &all) {
+  for (double within : {0.003, 0.01, 0.03, 0.1, 0.3}) {
+    SearchLimits limits;
+    limits.plainerWithin = within;
+    SearchResult result = search.run(limits);
+    const FoundPlan &plainest = result.plans[findPlainest(result.plans, Objective::Time, within)];
+    EXPECT_LE(plainest.seconds, (1 + within) * result.plans.front().seconds) << within;
+    EXPECT_EQ(countMechanisms(plainest.plan), all.countFewestMechanisms(within)) << within;
+  }
+}
+
 TEST_P(PlanSearchTest, FindsTheBestOfAllPlans) {
   AllPlans all(workers, listAll());
   PlanSearch search(workers, cluster, request);
   expectNextBest(search, all);
+  expectPlainest(search, all);
   expectBest(search, all);
   EXPECT_LT(search.run().compiled, all.count() / 4); // far fewer than there are
   request.objective = Objective::Memory;
