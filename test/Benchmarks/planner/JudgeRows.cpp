@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 using namespace mlir::par;
@@ -70,16 +71,24 @@ static std::vector<RowSet> divideIntoSets(ArrayRef<JudgedRow> rows) {
   return list;
 }
 
-static void addPairs(const RowSet &set, OrderScore &score) {
+static void visitPairs(const RowSet &set,
+                       llvm::function_ref<void(const JudgedRow &, const JudgedRow &)> see) {
   for (size_t left = 0; left < set.size(); ++left)
-    for (size_t right = left + 1; right < set.size(); ++right) {
-      double measured = set[left]->row->seconds / set[right]->row->seconds;
-      if (std::max(measured, 1 / measured) <= 1.1)
-        continue;
-      ++score.pairs;
-      bool isFirst = set[left]->prediction.seconds < set[right]->prediction.seconds;
-      score.right += isFirst == (measured < 1);
-    }
+    for (size_t right = left + 1; right < set.size(); ++right)
+      see(*set[left], *set[right]);
+}
+
+static bool isClose(double ratio) { return std::max(ratio, 1 / ratio) <= 1.1; }
+
+static void addPairs(const RowSet &set, OrderScore &score) {
+  visitPairs(set, [&](const JudgedRow &left, const JudgedRow &right) {
+    double measured = left.row->seconds / right.row->seconds;
+    if (isClose(measured))
+      return;
+    ++score.pairs;
+    bool isFirst = left.prediction.seconds < right.prediction.seconds;
+    score.right += isFirst == (measured < 1);
+  });
 }
 
 /// By the same software, too.
@@ -118,6 +127,22 @@ OrderScore mlir::par::judgeOrder(ArrayRef<JudgedRow> rows) {
       addChoice(set, score);
     }
   return score;
+}
+
+ComparisonScore mlir::par::judgeComparisons(ArrayRef<JudgedRow> rows) {
+  std::vector<double> errors;
+  for (const RowSet &set : divideIntoSets(rows))
+    visitPairs(set, [&](const JudgedRow &left, const JudgedRow &right) {
+      double predicted = left.prediction.seconds / right.prediction.seconds;
+      double measured = left.row->seconds / right.row->seconds;
+      if (isClose(predicted) && !haveSamePlan(*left.row, *right.row))
+        errors.push_back(std::abs(predicted / measured - 1));
+    });
+  if (errors.empty())
+    return {};
+  llvm::sort(errors);
+  double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
+  return {int64_t(errors.size()), errors[errors.size() / 2], sum / double(errors.size())};
 }
 
 //===----------------------------------------------------------------------===//

@@ -33,6 +33,14 @@ struct OrderScore {
 };
 OrderScore judgeOrder(llvm::ArrayRef<JudgedRow> rows);
 
+/// Two plans of one model on one cluster with one batch that are predicted to be at most 10 % apart.
+struct ComparisonScore {
+  int64_t pairs = 0;
+  /// |ratio of predictions / ratio of measurements - 1|: half of the pairs have less; and on average.
+  double median = 0, mean = 0;
+};
+ComparisonScore judgeComparisons(llvm::ArrayRef<JudgedRow> rows);
+
 /// The share of 1F1B's step that a schedule with backward passes in two parts saves.
 struct GainScore {
   int64_t pairs = 0;

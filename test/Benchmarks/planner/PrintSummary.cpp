@@ -22,8 +22,7 @@ static double getMedian(std::vector<double> values) {
   return values.empty() ? 1 : values[values.size() / 2];
 }
 
-/// The stack's stored factor, or the median of those that have one.
-static double getStored(const Stack &stack, llvm::ArrayRef<Stack> stacks) {
+double mlir::par::getStored(const Stack &stack, llvm::ArrayRef<Stack> stacks) {
   std::vector<double> known;
   for (const Stack &other : stacks)
     if (other.efficiency)

@@ -6,6 +6,9 @@
 
 namespace mlir::par {
 
+/// The stack's stored factor, or the median of those that have one.
+double getStored(const Stack &stack, llvm::ArrayRef<Stack> stacks);
+
 /// Prints a table by stack and one by group of rows, rows that contradict each other, and what split backward
 /// passes save; nothing of no rows.
 void printSummary(llvm::ArrayRef<JudgedRow> rows, llvm::ArrayRef<Stack> stacks);
