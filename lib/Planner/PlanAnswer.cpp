@@ -19,15 +19,11 @@ namespace json = llvm::json;
 // One plan
 //===----------------------------------------------------------------------===//
 
-const char *par::getUnit(const Plan &plan) { return plan.seq ? "tokens" : "rows"; }
-
 PlanFacts::PlanFacts(const FoundPlan &found, const AnswerFacts &facts) {
-  const ProductRates &rates = facts.cluster.device.products;
-  double peak = found.plan.dtype == FloatKind::BF16 ? rates.peakBF16 : rates.peakF32;
+  StepSpeed speed = getSpeed(found.plan, found.seconds, facts.flops, facts.cluster);
   unit = getUnit(found.plan);
-  int64_t units = found.plan.seq ? found.plan.batch * found.plan.seq : found.plan.batch;
-  unitsPerSecond = static_cast<double>(units) / found.seconds;
-  mfu = facts.flops / (found.seconds * peak * static_cast<double>(found.plan.countRanks()));
+  unitsPerSecond = speed.unitsPerSecond;
+  mfu = speed.mfu;
   exposed = found.terms.tensor + found.terms.data + found.terms.transfers;
   flags = printDifference(Plan(), found.plan);
 }

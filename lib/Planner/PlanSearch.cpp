@@ -1,5 +1,6 @@
 //===- PlanSearch.cpp - the best plans of a model on a cluster ------------------------------------------===//
 #include "par/Planner/PlanSearch.h"
+#include "par/Cost/StepSpeed.h"
 #include "par/Planner/PlainPlan.h"
 
 #include <set>
@@ -39,15 +40,6 @@ static constexpr double kBoundSlack = 1.001;
 static constexpr int64_t kTogether = 192;
 /// What is estimated to be so close to the least of what is not known yet is worth compiling ahead.
 static constexpr double kCloseAhead = 1.03;
-
-/// Communicators of a rank: one for each axis and direction of a pipeline, and the world's.
-static int64_t countCommunicators(const Plan &plan) {
-  int64_t count = 1;
-  for (auto &[name, size] : plan.mesh)
-    if (size > 1)
-      count += hasRole(name, AxisRole::Pipeline) ? 4 : 1;
-  return count;
-}
 
 namespace {
 /// How much is known of a plan. Bounds are of it with any groups that state may be divided over, or with its
@@ -119,7 +111,7 @@ double PlanSearch::measure(double seconds, double bytes) const {
 
 double PlanSearch::getUsableBytes(const Plan &plan) const {
   return limits.usableBytes ? *limits.usableBytes
-                            : std::min(cluster.getUsableBytes(countCommunicators(plan)), request.memoryLimit);
+                            : std::min(par::getUsableBytes(plan, cluster), request.memoryLimit);
 }
 
 bool PlanSearch::fitsByBound(const Plan &plan, double bytes) const {

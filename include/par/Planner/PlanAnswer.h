@@ -2,6 +2,7 @@
 #ifndef PAR_PLANNER_PLANANSWER_H
 #define PAR_PLANNER_PLANANSWER_H
 
+#include "par/Cost/StepSpeed.h"
 #include "par/Planner/BatchAdvice.h"
 #include "par/Planner/PlanClaim.h"
 #include "par/Planner/Strategies.h"
@@ -18,9 +19,6 @@ struct AnswerFacts {
   PlanClaim claim;
   llvm::ArrayRef<BatchAdvice> batches = {}; ///< better than the one that is asked for
 };
-
-/// The unit in which a plan's speed is counted: "tokens", or "rows" of a graph that reads none.
-const char *getUnit(const Plan &plan);
 
 /// What docs/Planner.md says of a plan, beside its times and its memory.
 struct PlanFacts {
