@@ -21,7 +21,7 @@ remedy=$(grep -o 'it fits with --mesh tp=[0-9]*' "$work/error" | grep -o -- '--m
 
 echo "== what it named: $remedy"
 # shellcheck disable=SC2086
-"$bin/par-compile" examples/configs/llama-3.1-8b.json --dry-run --memory-limit 80GiB $remedy | head -2
+"$bin/par-compile" examples/configs/llama-3.1-8b.json --dry-run --memory-limit 80GiB $remedy | head -5
 [ "$remedy" = "--mesh tp=4" ] || fail "tp=4 was expected"
 [ "${1:-}" = plan ] && exit
 

@@ -184,13 +184,16 @@ static Error readClusterOf(CompileOptions &options) {
 
 static Error checkRates(CompileOptions &options) {
   bool predicts = !options.timeline.empty() || !options.report.empty() || options.explain;
-  for (auto &[flag, text] :
-       {std::pair("--emulate-kernels ", options.kernelRates), std::pair("--emulate-link ", options.linkRates),
-        std::pair("--cluster ", options.clusterFile)})
-    if (!text.empty() && !predicts && !(options.ranks && text == options.clusterFile))
+  for (auto &[flag, text] : {std::pair("--emulate-kernels ", options.kernelRates),
+                             std::pair("--emulate-link ", options.linkRates)})
+    if (!text.empty() && !predicts)
       return makeError(flag + text +
                        " is what --timeline, --explain and --report predict for, but none of them "
                        "is given; give one, or leave it out");
+  if (!options.clusterFile.empty() && !options.to.empty() && !options.ranks)
+    return makeError("--cluster " + options.clusterFile +
+                     ": a step is predicted at the end of all phases, but --to " + options.to +
+                     " stops before; leave one of them out");
   auto kernels =
       parseRates("--emulate-kernels", "GFLOPS,GBPS, two positive numbers", options.kernelRates, false);
   if (!kernels)

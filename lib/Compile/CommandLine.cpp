@@ -17,8 +17,8 @@ static void describeSearch(Flags &flags, CompileOptions &options) {
       [&](int64_t value) { options.ranks = value; }, 1);
   flags.text(
       "cluster", "FILE.json",
-      "what --ranks plans for, and --timeline, --explain and --report predict for (docs/Clusters.md); or a "
-      "name that par knows: dgx-h100",
+      "what --ranks plans for, and the step is predicted for (docs/Clusters.md); or a name that par knows: "
+      "dgx-h100",
       options.clusterFile);
   flags.text("memory-limit", "SIZE",
              "refuses a plan that needs more memory per rank (80GiB, 500MB, or bytes), says what is live at "
@@ -32,8 +32,8 @@ static void describeOutputs(Flags &flags, CompileOptions &options) {
                "prints for every collective its bytes, axes and cause, what is live at the peak, and what "
                "every stage does when, by the cost model",
                options.explain);
-  flags.text("report", "FILE.html", "writes a page with memory over the step and the collectives",
-             options.report);
+  flags.text("report", "FILE.html",
+             "writes a page: what stages do and hold over the step, and the collectives", options.report);
   flags.text("timeline", "FILE.json",
              "writes what every stage does when in a step, by the cost model, for Perfetto or Chrome",
              options.timeline);

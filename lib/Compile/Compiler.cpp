@@ -14,7 +14,6 @@
 #include "par/Emit/Manifest.h"
 #include "par/Emit/Package.h"
 #include "par/Emit/Report.h"
-#include "par/Emit/StagePicture.h"
 #include "par/Register/Register.h"
 #include "par/Schedule/PrintSchedule.h"
 #include "par/Support/Diagnostics.h"
@@ -64,7 +63,8 @@ public:
       return 1;
     for (int slot : written)
       ::par::io::releaseTemporary(slot);
-    printVisible(llvm::outs(), [&](llvm::raw_ostream &os) { printSummary(manifest, options.explain, os); });
+    printVisible(llvm::outs(),
+                 [&](llvm::raw_ostream &os) { printSummary(manifest, forecast, options.explain, os); });
     if (options.explain)
       explain();
     return finishOutput(0);
@@ -220,8 +220,14 @@ private:
   }
 
   LogicalResult writeReportFile(llvm::ArrayRef<MemoryProfile> stages, const llvm::json::Object &manifest) {
-    std::string time = drawStages(*step, stages, options.memoryLimit);
-    if (failed(check(writeOutput(options.report, writeReport(stages, manifest, options.memoryLimit, time)))))
+    ReportFacts facts{stages,
+                      manifest,
+                      options.plan,
+                      printDifference(Plan(), options.plan),
+                      *step,
+                      options.cluster ? &*options.cluster : nullptr,
+                      options.memoryLimit};
+    if (failed(check(writeOutput(options.report, writeReport(facts)))))
       return failure();
     return removeIfInterrupted(options.report);
   }
@@ -255,9 +261,9 @@ private:
   // Time
   //===--------------------------------------------------------------------===//
 
-  /// What the step will do when, for those who want to see it.
+  /// What the step will do when: for those who want to see it, and where it is known for what machine.
   LogicalResult predict() {
-    if (options.timeline.empty() && options.report.empty() && !options.explain)
+    if (options.timeline.empty() && options.report.empty() && !options.explain && !options.cluster)
       return success();
     const Target *target = getTarget(*module);
     if (!target)
@@ -266,6 +272,10 @@ private:
     if (failed(predicted))
       return failure();
     step = std::move(*predicted);
+    auto flops = (*module)->getAttrOfType<FloatAttr>(ParDialect::kModelFlopsAttr);
+    if (options.cluster)
+      forecast =
+          describeForecast(*step, options.plan, flops ? flops.getValueAsDouble() : 0, *options.cluster);
     return options.timeline.empty() ? success() : writeTimeline();
   }
 
@@ -360,6 +370,7 @@ private:
   ScopedDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;
   std::optional<PredictedStep> step;
+  std::string forecast;              ///< what the summary says of it; empty: nothing
   std::vector<MemoryProfile> stages; ///< for those who want to see or limit what they hold
   OwningOpRef<ModuleOp> begun;       ///< before the first phase; null without a limit of memory
   PlanTrials trials{context, options.first, [this](const Plan &plan) { return importFor(plan); }};

@@ -1,25 +1,101 @@
 //===- Summary.cpp - what par-compile prints of a plan --------------------------------------------------===//
 #include "Summary.h"
+#include "par/Cost/StepSpeed.h"
+#include "par/Dialect/Rank/Analysis/Liveness.h"
 #include "par/Emit/FoldedTraffic.h"
+#include "par/Emit/StageKinds.h"
 #include "par/Emit/StepWork.h"
 #include "par/Schedule/PrintSchedule.h"
 #include "par/Support/Bytes.h"
+#include "par/Support/Seconds.h"
+#include "par/Support/TextTable.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
 using namespace mlir::par;
 
-/// Per rank and step; with several stages, of the one that has most.
-static void printTraffic(const llvm::json::Array &collectives, bool hasStages, llvm::raw_ostream &os) {
-  std::vector<TrafficRow> rows = takeLargestStages(foldTraffic(collectives, /*causes=*/false));
-  llvm::sort(rows, [](const TrafficRow &a, const TrafficRow &b) { return a.describe() < b.describe(); });
-  for (const TrafficRow &row : rows) {
-    os << describeBytes(row.bytes) << " in " << row.calls << " calls per rank and step";
-    if (hasStages)
-      os << " of stage " << row.stage;
-    os << ": " << row.describe() << "\n";
+namespace {
+/// How a summary writes sizes: exact, or as people read them.
+class SizeText {
+public:
+  /// `most`: of a table that has one unit.
+  explicit SizeText(bool isExact, int64_t most = 0) : isExact(isExact) {
+    if (!isExact)
+      unit = findByteUnit(most);
   }
+
+  llvm::StringRef getUnit() const { return unit.name; }
+  /// Alone.
+  std::string print(int64_t bytes) const { return isExact ? std::to_string(bytes) : formatBytes(bytes); }
+  /// In the unit; what is nothing differs from what is little.
+  std::string printInUnit(int64_t bytes) const {
+    if (!bytes || unit.bytes == 1)
+      return std::to_string(bytes);
+    return llvm::formatv("{0:F2}", static_cast<double>(bytes) / static_cast<double>(unit.bytes));
+  }
+
+private:
+  bool isExact;
+  ByteUnit unit = findByteUnit(0);
+};
+} // namespace
+
+/// Headings of categories, in their order: with them a table has less than 80 columns.
+static constexpr llvm::StringLiteral kCategories[] = {"params",      "grads", "optimizer",
+                                                      "activations", "comm",  "workspace"};
+static_assert(std::size(kCategories) == rank::kCategories);
+
+/// What a rank holds at its peak, a row for each kind of stage.
+static void printMemory(const llvm::json::Array &memory, bool isExact, llvm::raw_ostream &os) {
+  auto get = [&](int64_t stage, llvm::StringRef key) {
+    return *memory[static_cast<size_t>(stage)].getAsObject()->getInteger(key);
+  };
+  int64_t most = 0, onHost = 0;
+  for (size_t stage = 0; stage < memory.size(); ++stage) {
+    onHost = std::max(onHost, get(int64_t(stage), "host_peak_bytes"));
+    most = std::max({most, get(int64_t(stage), "peak_bytes"), onHost});
+  }
+  SizeText sizes(isExact, most);
+  os << "\npeak memory per rank, " << sizes.getUnit() << "\n";
+  TextTable table;
+  std::vector<std::string> &head = table.addRow();
+  head = {memory.size() > 1 ? "stage" : "", "peak"};
+  head.insert(head.end(), std::begin(kCategories), std::end(kCategories));
+  if (onHost)
+    head.push_back("host");
+  for (const StageKind &kind : findMemoryKinds(memory)) {
+    int64_t stage = kind.stages.front();
+    std::vector<std::string> &row = table.addRow();
+    row = {memory.size() > 1 ? kind.print() : "", sizes.printInUnit(get(stage, "peak_bytes"))};
+    const llvm::json::Object &bytes = *memory[size_t(stage)].getAsObject()->getObject("arena_bytes");
+    for (uint32_t category = 0; category < rank::kCategories; ++category)
+      row.push_back(sizes.printInUnit(
+          bytes.getInteger(stringifyCategory(static_cast<rank::Category>(category))).value_or(0)));
+    if (onHost)
+      row.push_back(sizes.printInUnit(get(stage, "host_peak_bytes")));
+  }
+  table.print(os);
+}
+
+/// Per rank and step; with several stages, of the one that has most.
+static void printTraffic(const llvm::json::Array &collectives, bool hasStages, bool isExact,
+                         llvm::raw_ostream &os) {
+  std::vector<TrafficRow> rows = takeLargestStages(foldTraffic(collectives, /*causes=*/false));
+  if (rows.empty())
+    return;
+  llvm::sort(rows, [](const TrafficRow &a, const TrafficRow &b) { return a.describe() < b.describe(); });
+  TextTable table;
+  table.addRow() = {"sent per rank and step", isExact ? "bytes" : "size", "calls"};
+  if (hasStages)
+    table.last().push_back("most in stage");
+  for (const TrafficRow &row : rows) {
+    table.addRow() = {row.describe(), SizeText(isExact).print(row.bytes), std::to_string(row.calls)};
+    if (hasStages)
+      table.last().push_back(std::to_string(row.stage));
+  }
+  os << "\n";
+  table.print(os);
 }
 
 /// The same by cause, as a table: most bytes first, layers that send the same in one row.
@@ -27,6 +103,7 @@ static void printCauses(const llvm::json::Array &collectives, bool hasStages, ll
   std::vector<TrafficRow> rows = takeLargestStages(foldTraffic(collectives, /*causes=*/true));
   if (rows.empty())
     return;
+  os << "\n";
   auto print = [&](auto bytes, auto size, auto calls, auto layers, auto stage, llvm::StringRef what) {
     os << llvm::formatv("{0,15}{1,12}{2,8}{3,8}", bytes, size, calls, layers);
     if (hasStages)
@@ -37,14 +114,6 @@ static void printCauses(const llvm::json::Array &collectives, bool hasStages, ll
   for (const TrafficRow &row : rows)
     print(row.bytes, formatBytes(row.bytes), row.calls, row.layers ? std::to_string(row.layers) : "",
           row.stage, row.describe() + (row.cause.empty() ? "" : ": " + row.cause));
-}
-
-static void printMemory(const llvm::json::Object &memory, llvm::raw_ostream &os) {
-  os << describeBytes(*memory.getInteger("peak_bytes")) << ":";
-  for (auto &[category, bytes] : *memory.getObject("arena_bytes"))
-    os << " " << llvm::StringRef(category) << " " << *bytes.getAsInteger() << " ("
-       << formatBytes(*bytes.getAsInteger()) << ")";
-  os << "\n";
 }
 
 /// Kernels of a device, how its threads share them, and the bytes of their buffers.
@@ -73,8 +142,11 @@ static void printAttentions(const llvm::json::Object &program, llvm::raw_ostream
   }
 }
 
-void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, llvm::raw_ostream &os) {
+void mlir::par::printSummary(const llvm::json::Object &manifest, llvm::StringRef forecast, bool explain,
+                             llvm::raw_ostream &os) {
   const llvm::json::Array &memory = *manifest.getArray("memory");
+  const llvm::json::Array &collectives = *manifest.getArray("collectives");
+  bool hasStages = memory.size() > 1;
   os << "ranks " << *manifest.getInteger("world_size") << ", batch " << *manifest.getInteger("batch")
      << " in " << *manifest.getInteger("micro_batches") << " micro-batches";
   if (int64_t seq = *manifest.getInteger("seq"))
@@ -83,25 +155,30 @@ void mlir::par::printSummary(const llvm::json::Object &manifest, bool explain, l
   const llvm::json::Object &model = *manifest.getObject("model");
   if (auto frozen = model.getInteger("frozen_parameters"))
     os << "frozen " << *frozen << " of " << *model.getInteger("parameters") << " parameters\n";
-  int64_t onHost = 0;
-  for (const llvm::json::Value &stage : memory) {
-    os << "peak memory per rank ";
-    if (memory.size() > 1)
-      os << "of stage " << *stage.getAsObject()->getInteger("program") << " ";
-    printMemory(*stage.getAsObject(), os);
-    onHost = std::max(onHost, *stage.getAsObject()->getInteger("host_peak_bytes"));
-  }
-  if (onHost)
-    os << "host memory per rank " << describeBytes(onHost) << "\n";
-  printTraffic(*manifest.getArray("collectives"), memory.size() > 1, os);
-  if (explain)
-    printCauses(*manifest.getArray("collectives"), memory.size() > 1, os);
+  os << forecast;
+  printMemory(memory, explain, os);
+  printTraffic(collectives, hasStages, explain, os);
+  if (!explain)
+    return;
+  printCauses(collectives, hasStages, os);
   printLaunches(manifest, os);
-  if (const llvm::json::Array *programs = explain ? manifest.getArray("programs") : nullptr)
+  if (const llvm::json::Array *programs = manifest.getArray("programs"))
     for (const llvm::json::Value &program : *programs) {
       printKernels(*program.getAsObject(), os);
       printAttentions(*program.getAsObject(), os);
     }
+}
+
+std::string mlir::par::describeForecast(const PredictedStep &step, const Plan &plan, double modelFlops,
+                                        const Cluster &cluster) {
+  StepSpeed speed = getSpeed(plan, step.timeline.end, modelFlops, cluster);
+  std::string text = llvm::formatv("predicted for {0}\n  {1} a step, {2:F0} {3}/s", cluster.name,
+                                   formatSeconds(step.timeline.end), speed.unitsPerSecond, getUnit(plan));
+  if (modelFlops > 0)
+    text += llvm::formatv(", mfu {0:F1} %", 100 * speed.mfu);
+  if (plan.countStages() > 1)
+    text += llvm::formatv(", bubble {0:F1} %", 100 * getIdleOfTotal(step.timeline));
+  return text + "\n";
 }
 
 void mlir::par::printStep(const PredictedStep &step, llvm::raw_ostream &os) {

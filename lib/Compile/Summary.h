@@ -8,9 +8,15 @@
 
 namespace mlir::par {
 
-/// Ranks, memory and traffic of a manifest; with `explain` a table of what is sent by cause, and a
-/// line per kernel of a device.
-void printSummary(const llvm::json::Object &manifest, bool explain, llvm::raw_ostream &os);
+/// Ranks, memory and traffic of a manifest in less than 80 columns, after `forecast` (below, or empty). With
+/// `explain` sizes are exact, and more follows: what is sent by cause, and the launches and kernels of a
+/// device.
+void printSummary(const llvm::json::Object &manifest, llvm::StringRef forecast, bool explain,
+                  llvm::raw_ostream &os);
+/// How quick a step of a plan will be on a cluster, as its ranks see it; `modelFlops` is 0 where it is not
+/// known.
+std::string describeForecast(const PredictedStep &step, const Plan &plan, double modelFlops,
+                             const Cluster &cluster);
 /// How long a step will take, and with several stages a line for each, in which time goes to the right.
 void printStep(const PredictedStep &step, llvm::raw_ostream &os);
 

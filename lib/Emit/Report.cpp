@@ -1,260 +1,185 @@
 //===- Report.cpp - a page about a compiled step --------------------------------------------------------===//
 #include "par/Emit/Report.h"
+#include "MemoryPicture.h"
 #include "par/Emit/FoldedMemory.h"
 #include "par/Emit/FoldedTraffic.h"
 #include "par/Emit/Page.h"
+#include "par/Emit/StageKinds.h"
+#include "par/Emit/StagePicture.h"
 #include "par/Emit/StepWork.h"
+#include "par/Schedule/PrintSchedule.h"
 #include "par/Support/Bytes.h"
+#include "par/Support/Seconds.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <map>
 
 using namespace mlir;
 using namespace mlir::par;
 namespace json = llvm::json;
 
 namespace {
-constexpr double kLeft = 80, kRight = 20, kTop = 12, kBottom = 34, kWidth = 1040;
-
 class ReportWriter {
 public:
-  ReportWriter(ArrayRef<MemoryProfile> stages, const json::Object &manifest, int64_t limit, StringRef time)
-      : stages(stages), profile(stages.begin()), manifest(manifest), limit(limit), time(time), page(text) {}
+  explicit ReportWriter(const ReportFacts &facts)
+      : facts(facts), manifest(facts.manifest), kinds(findMemoryKinds(*manifest.getArray("memory"))),
+        room(findRoom(facts)), page(text) {
+    auto isLess = [](const MemoryProfile &one, const MemoryProfile &other) {
+      return one.peakBytes < other.peakBytes;
+    };
+    fullest = static_cast<int64_t>(llvm::max_element(facts.stages, isLess) - facts.stages.begin());
+  }
 
   std::string run() {
-    beginPage(page, "memory and collectives of a step");
+    beginPage(page, "time and memory of a step");
     writeHead();
-    page << time;
-    writeLegend();
-    for (profile = stages.begin(); profile != stages.end(); ++profile)
-      writeStage();
+    writeFigures();
+    page << drawStages(facts.step, facts.stages, room);
+    writeMemory();
     writeStepWork(manifest, page);
     writeCollectives();
+    writePlan();
     endPage(page);
     return page.str();
   }
 
 private:
-  static StringRef nameOf(unsigned category) {
-    return rank::stringifyCategory(static_cast<rank::Category>(category));
+  bool isPipeline() const { return facts.stages.size() > 1; }
+  const MemoryProfile &getProfile(int64_t stage) const { return facts.stages[static_cast<size_t>(stage)]; }
+  int64_t getNumber(StringRef key) const { return *manifest.getInteger(key); }
+
+  /// Bytes that a rank may take, by a flag and by the cluster's devices; 0: nobody knows.
+  static int64_t findRoom(const ReportFacts &facts) {
+    if (!facts.cluster)
+      return facts.limit;
+    int64_t usable = static_cast<int64_t>(getUsableBytes(facts.plan, *facts.cluster));
+    return facts.limit ? std::min(facts.limit, usable) : usable;
   }
 
-  int64_t countPoints() const { return static_cast<int64_t>(profile->points.size()); }
-
   //===--------------------------------------------------------------------===//
-  // Numbers
+  // What is read first
   //===--------------------------------------------------------------------===//
 
-  std::string printMesh() const {
+  std::string printRanks() const {
+    if (getNumber("world_size") == 1)
+      return "one rank";
     std::string mesh;
-    for (const json::Value &axis : *manifest.getArray("mesh")) {
-      const json::Array &pair = *axis.getAsArray();
-      mesh += (mesh.empty() ? "" : ",") + pair[0].getAsString()->str() + "=" +
-              std::to_string(*pair[1].getAsInteger());
-    }
-    return mesh;
+    for (auto &[axis, size] : facts.plan.mesh)
+      mesh += (mesh.empty() ? "" : ", ") + axis + "=" + std::to_string(size);
+    return groupDigits(getNumber("world_size")) + " ranks (" + mesh + ")";
   }
 
   void writeHead() {
     const json::Object &model = *manifest.getObject("model");
     page << "<h1>" << escapeHtml(model.getString("model_type").value_or("graph")) << ", "
-         << model.getInteger("parameters").value_or(0) << " parameters</h1>\n<p>mesh " << printMesh()
-         << ", batch " << *manifest.getInteger("batch") << " in " << *manifest.getInteger("micro_batches")
+         << groupDigits(model.getInteger("parameters").value_or(0)) << " parameters</h1>\n<p>" << printRanks()
+         << ", batch " << groupDigits(getNumber("batch")) << " in " << getNumber("micro_batches")
          << " micro-batches, ";
-    if (int64_t seq = *manifest.getInteger("seq"))
-      page << "seq " << seq << ", ";
+    if (int64_t seq = getNumber("seq"))
+      page << "seq " << groupDigits(seq) << ", ";
     page << *manifest.getString("dtype");
-    for (auto &[key, value] : *manifest.getObject("plan"))
-      page << ", " << escapeHtml(key) << " " << escapeHtml(llvm::formatv("{0}", value).str());
-    page << "</p>\n";
-  }
-
-  bool isPipeline() const { return stages.size() > 1; }
-  size_t getStage() const { return static_cast<size_t>(profile - stages.begin()); }
-
-  void writeStage() {
     if (isPipeline())
-      page << "<h2>Stage " << getStage() << "</h2>\n";
-    writeSizes();
-    writeAreas();
-    writeMap();
-    writePeak();
+      page << ", " << getName(facts.plan.schedule);
+    page << ". Times are predicted by the cost model for "
+         << (facts.cluster ? escapeHtml(facts.cluster->name)
+                           : "the bare rates of the target; --cluster predicts for a machine")
+         << ".</p>\n";
   }
 
-  /// A heading of a stage, which has one itself in a pipeline.
-  void writeHeading(StringRef heading) {
-    StringRef tag = isPipeline() ? "h3" : "h2";
-    page << "<" << tag << ">" << heading << "</" << tag << ">\n";
+  void writeFigure(const llvm::Twine &value, const llvm::Twine &meaning, StringRef style = "") {
+    page << "<div" << (style.empty() ? "" : " class=\"" + style.str() + "\"") << "><b>" << value
+         << "</b><span>" << meaning << "</span></div>\n";
   }
 
-  void writeSizes() {
-    page << "<p>Peak of a rank's arena: <b>" << formatBytes(profile->peakBytes) << "</b> ("
-         << profile->peakBytes
-         << " bytes); most bytes live at once, which no packing can go below: " << profile->mostLive << " ("
-         << printPercent(profile->mostLive, profile->peakBytes) << ")";
-    if (limit)
-      page << "; limit " << formatBytes(limit);
-    int64_t host = *(*manifest.getArray("memory"))[getStage()].getAsObject()->getInteger("host_peak_bytes");
-    if (host)
+  void writeFigures() {
+    const Timeline &timeline = facts.step.timeline;
+    page << "<div class=\"figures\">\n";
+    writeFigure(formatSeconds(timeline.end), "a step");
+    double flops = manifest.getNumber("model_flops_per_step").value_or(0);
+    if (facts.cluster) {
+      StepSpeed speed = getSpeed(facts.plan, timeline.end, flops, *facts.cluster);
+      writeFigure(groupDigits(std::llround(speed.unitsPerSecond)),
+                  llvm::Twine(getUnit(facts.plan)) + " per second");
+      if (flops > 0)
+        writeFigure(printPercent(speed.mfu), "MFU: of the devices' peak");
+    }
+    if (isPipeline())
+      writeFigure(printPercent(getIdleOfTotal(timeline)), "bubble: time that stages wait");
+    writeFullest();
+    page << "</div>\n";
+  }
+
+  void writeFullest() {
+    int64_t peak = getProfile(fullest).peakBytes;
+    std::string where =
+        isPipeline() ? "the fullest rank, of stage " + std::to_string(fullest) : "a rank's memory";
+    if (!room)
+      return writeFigure(formatBytes(peak), where);
+    if (peak <= room)
+      return writeFigure(formatBytes(peak), "of " + formatBytes(room) + ": " + where);
+    writeFigure(formatBytes(peak - room) + " missing",
+                formatBytes(peak) + " of " + formatBytes(room) + ": " + where, "missing");
+  }
+
+  static std::string printPercent(double share) { return llvm::formatv("{0:F1} %", 100 * share).str(); }
+
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  static void writeCategories(llvm::raw_ostream &page) {
+    std::vector<LegendEntry> entries;
+    for (unsigned category = 0; category < rank::kCategories; ++category) {
+      StringRef name = rank::stringifyCategory(static_cast<rank::Category>(category));
+      entries.push_back({name, name});
+    }
+    writeLegend(entries, page);
+  }
+
+  /// Stages that hold the same are drawn once; the fullest is seen at once, others unfold.
+  void writeMemory() {
+    page << "<h2>Memory of a rank</h2>\n";
+    writeCategories(page);
+    for (const StageKind &kind : kinds) {
+      int64_t stage = kind.stages.front();
+      if (isPipeline())
+        page << "<details" << (llvm::is_contained(kind.stages, fullest) ? " open=\"open\"" : "")
+             << "><summary>Stage" << (kind.stages.size() > 1 ? "s " : " ") << kind.print() << ": "
+             << formatBytes(getProfile(stage).peakBytes) << "</summary>\n";
+      writeSizes(stage);
+      if (kind.stages.size() > 1)
+        page << "<p>These stages hold as much of every category. Drawn is stage " << stage << ".</p>\n";
+      drawMemory(getProfile(stage), facts.step.timeline.stages[static_cast<size_t>(stage)], room, page);
+      writePeak(getProfile(stage));
+      if (isPipeline())
+        page << "</details>\n";
+    }
+  }
+
+  void writeSizes(int64_t stage) {
+    const MemoryProfile &profile = getProfile(stage);
+    page << "<p>Peak of a rank's arena: <b>" << formatBytes(profile.peakBytes) << "</b> ("
+         << profile.peakBytes
+         << " bytes); most bytes live at once, which no packing can go below: " << profile.mostLive << " ("
+         << printPercent(profile.peakBytes ? double(profile.mostLive) / double(profile.peakBytes) : 1) << ")";
+    if (facts.limit)
+      page << "; limit " << formatBytes(facts.limit);
+    const json::Value &memory = (*manifest.getArray("memory"))[static_cast<size_t>(stage)];
+    if (int64_t host = *memory.getAsObject()->getInteger("host_peak_bytes"))
       page << "; host memory of a rank: <b>" << formatBytes(host) << "</b> (" << host << " bytes)";
     page << ".</p>\n";
   }
-
-  static std::string printPercent(int64_t part, int64_t whole) {
-    return llvm::formatv("{0:F1} %", whole ? 100.0 * double(part) / double(whole) : 100.0).str();
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Pictures
-  //===--------------------------------------------------------------------===//
-
-  void writeLegend() {
-    page << "<p class=\"legend\">";
-    for (unsigned category = 0; category < MemoryProfile::kCategories; ++category)
-      page << "<span><svg viewBox=\"0 0 12 12\"><rect class=\"" << nameOf(category)
-           << "\" width=\"12\" height=\"12\" rx=\"2\"/></svg>" << nameOf(category) << "</span>";
-    page << "</p>\n";
-  }
-
-  double getX(double point) const {
-    return kLeft + (kWidth - kLeft - kRight) * point / std::max<double>(1, double(countPoints()));
-  }
-  double getTop() const { return double(std::max({profile->peakBytes, limit, int64_t(1)})); }
-  double getY(double bytes, double height) const {
-    return kTop + (height - kTop - kBottom) * (1 - bytes / getTop());
-  }
-
-  void beginPicture(double height) {
-    page << "<svg viewBox=\"0 0 " << kWidth << " " << height << "\" role=\"img\">\n";
-    for (int i = 0; i <= 4; ++i) {
-      double bytes = getTop() * i / 4, y = getY(bytes, height);
-      page << llvm::formatv("<line class=\"axis\" x1=\"{0:F1}\" x2=\"{1:F1}\" y1=\"{2:F1}\" y2=\"{2:F1}\"/>"
-                            "<text x=\"{3:F1}\" y=\"{4:F1}\" text-anchor=\"end\">{5}</text>\n",
-                            kLeft, kWidth - kRight, y, kLeft - 8, y + 4, formatBytes(int64_t(bytes)));
-    }
-  }
-
-  void endPicture(double height) {
-    if (limit)
-      page << llvm::formatv(
-          "<line class=\"mark\" x1=\"{0:F1}\" x2=\"{1:F1}\" y1=\"{2:F1}\" y2=\"{2:F1}\"/>\n", kLeft,
-          kWidth - kRight, getY(double(limit), height));
-    writePhases(height);
-    page << "</svg>\n";
-  }
-
-  /// The names of actions under the points at which they begin.
-  void writePhases(double height) {
-    std::string last;
-    double free = 0;
-    for (auto [point, label] : llvm::enumerate(profile->points)) {
-      std::string phase = StringRef(label).split(':').first.split(", ").first.str();
-      if (phase == last)
-        continue;
-      last = phase;
-      double x = getX(double(point));
-      if (x < free)
-        continue;
-      free = x + 8 * double(phase.size()) + 6;
-      page << llvm::formatv("<line class=\"axis\" x1=\"{0:F1}\" x2=\"{0:F1}\" y1=\"{1:F1}\" y2=\"{2:F1}\"/>"
-                            "<text x=\"{3:F1}\" y=\"{4:F1}\">{5}</text>\n",
-                            x, kTop, height - kBottom + 6, x + 2, height - kBottom + 20, escapeHtml(phase));
-    }
-  }
-
-  /// At most so many columns; of the points of a column the fullest is drawn.
-  std::vector<int64_t> chooseColumns() const {
-    constexpr int64_t most = 1200;
-    int64_t step = (countPoints() + most - 1) / most;
-    std::vector<int64_t> columns;
-    for (int64_t begin = 0; begin < countPoints(); begin += step) {
-      int64_t best = begin;
-      for (int64_t point = begin; point < std::min(begin + step, countPoints()); ++point)
-        if (sum(point) > sum(best))
-          best = point;
-      columns.push_back(best);
-    }
-    return columns;
-  }
-
-  int64_t sum(int64_t point) const {
-    int64_t bytes = 0;
-    for (int64_t part : profile->live[point])
-      bytes += part;
-    return bytes;
-  }
-
-  void writeAreas() {
-    constexpr double height = 320;
-    writeHeading("Live bytes over the step");
-    page << "<p>From the first kernel to the last; categories on top of each other. The peak is at: "
-         << escapeHtml(profile->points.empty() ? "" : profile->points[profile->fullest]) << ".</p>\n";
-    beginPicture(height);
-    std::vector<int64_t> columns = chooseColumns();
-    std::vector<double> below(columns.size(), 0);
-    for (unsigned category = 0; category < MemoryProfile::kCategories; ++category) {
-      std::string upper, lower;
-      for (auto [number, point] : llvm::enumerate(columns)) {
-        double begin = getX(double(point)),
-               end = getX(double(number + 1 < columns.size() ? columns[number + 1] : countPoints()));
-        double top = below[number] + double(profile->live[point][category]);
-        upper += llvm::formatv("{0:F1},{1:F1} {2:F1},{1:F1} ", begin, getY(top, height), end).str();
-        lower = llvm::formatv("{0:F1},{1:F1} {2:F1},{1:F1} ", end, getY(below[number], height), begin).str() +
-                lower;
-        below[number] = top;
-      }
-      page << "<polygon class=\"" << nameOf(category) << "\" points=\"" << upper << lower << "\"><title>"
-           << nameOf(category) << "</title></polygon>\n";
-    }
-    endPicture(height);
-  }
-
-  void writeMap() {
-    constexpr double height = 420;
-    constexpr size_t most = 4000;
-    std::vector<const LiveBuffer *> buffers;
-    for (const LiveBuffer &buffer : profile->buffers)
-      buffers.push_back(&buffer);
-    llvm::stable_sort(buffers, [](const LiveBuffer *a, const LiveBuffer *b) {
-      return double(a->bytes) * double(a->end - a->begin + 1) >
-             double(b->bytes) * double(b->end - b->begin + 1);
-    });
-    writeHeading("The arena");
-    page << "<p>Every buffer at its address, from the first to the last kernel that "
-            "needs it";
-    if (buffers.size() > most)
-      page << " (the " << most << " largest of " << buffers.size() << ")";
-    page << "; point at one to see what it is.</p>\n";
-    beginPicture(height);
-    for (const LiveBuffer *buffer : llvm::ArrayRef(buffers).take_front(most)) {
-      double x = getX(double(buffer->begin)), end = getX(double(buffer->end + 1));
-      double top = getY(double(buffer->offset + buffer->bytes), height),
-             bottom = getY(double(buffer->offset), height);
-      page << llvm::formatv(
-          "<rect class=\"buffer {0}\" fill-opacity=\".82\" x=\"{1:F2}\" y=\"{2:F2}\" width=\"{3:F2}\" "
-          "height=\"{4:F2}\"><title>{5} {6}: {7}, {8} bytes at {9}</title></rect>\n",
-          rank::stringifyCategory(buffer->category), x, top, std::max(end - x - .3, .3),
-          std::max(bottom - top - .3, .3),
-          escapeHtml(buffer->name + (buffer->slot.empty() ? "" : ", " + buffer->slot)),
-          escapeHtml(buffer->type), rank::stringifyCategory(buffer->category), buffer->bytes, buffer->offset);
-    }
-    endPicture(height);
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Tables
-  //===--------------------------------------------------------------------===//
 
   /// Bytes exact, and as people read them.
   void writeBytes(int64_t bytes) {
     page << "<td class=\"n\">" << bytes << "</td><td class=\"n\">" << formatBytes(bytes) << "</td>";
   }
 
-  void writePeak() {
+  void writePeak(const MemoryProfile &profile) {
     constexpr size_t most = 40;
-    std::vector<BufferRow> rows = foldLiveAtPeak(*profile);
-    writeHeading("Live at the peak");
-    page << "<table><tr><th class=\"n\">bytes</th><th class=\"n\">size</th><th>category</th><th>buffer</th>"
-            "<th>local tensor</th><th>how many</th></tr>\n";
+    std::vector<BufferRow> rows = foldLiveAtPeak(profile);
+    page << "<h3>Live at the peak</h3>\n<table><tr><th class=\"n\">bytes</th><th class=\"n\">size</th>"
+            "<th>category</th><th>buffer</th><th>local tensor</th><th>how many</th></tr>\n";
     for (const BufferRow &row : llvm::ArrayRef(rows).take_front(most)) {
       page << "<tr>";
       writeBytes(row.bytes);
@@ -272,23 +197,42 @@ private:
     page << "</table>\n";
   }
 
+  //===--------------------------------------------------------------------===//
+  // Collectives and the plan
+  //===--------------------------------------------------------------------===//
+
+  /// Rows that are the same but for their stages, with all of these; in the order of the first.
+  static std::vector<std::pair<TrafficRow, StageKind>> joinStages(std::vector<TrafficRow> rows) {
+    std::map<std::tuple<std::string, std::string, int64_t, int64_t, int64_t>, size_t> places;
+    std::vector<std::pair<TrafficRow, StageKind>> joined;
+    for (TrafficRow &row : rows) {
+      auto [place, isNew] =
+          places.try_emplace({row.describe(), row.cause, row.layers, row.bytes, row.calls}, joined.size());
+      int64_t stage = row.stage;
+      if (isNew)
+        joined.push_back({std::move(row), {}});
+      joined[place->second].second.stages.push_back(stage);
+    }
+    return joined;
+  }
+
   void writeCollectives() {
-    std::vector<TrafficRow> rows = foldTraffic(*manifest.getArray("collectives"), /*causes=*/true);
     page
         << "<h2>Collectives and messages of a step</h2>\n<p>Bytes that a rank sends, as rings do: an "
            "all-reduce of B bytes over n ranks 2B(n−1)/n, others B(n−1)/n, a message B. Layers that send the "
            "same are one row.</p>\n";
+    auto rows = joinStages(foldTraffic(*manifest.getArray("collectives"), /*causes=*/true));
     if (rows.empty()) {
       page << "<p>None: one rank.</p>\n";
       return;
     }
-    page << "<table><tr>" << (isPipeline() ? "<th>stage</th>" : "")
+    page << "<table class=\"collectives\"><tr>" << (isPipeline() ? "<th>stage</th>" : "")
          << "<th>kind</th><th>axes</th><th class=\"n\">bytes per rank</th><th class=\"n\">size</th>"
             "<th class=\"n\">calls</th><th class=\"n\">layers</th><th>cause</th></tr>\n";
-    for (const TrafficRow &row : rows) {
+    for (auto &[row, stages] : rows) {
       page << "<tr>";
       if (isPipeline())
-        page << "<td>" << row.stage << "</td>";
+        page << "<td>" << stages.print() << "</td>";
       page << "<td>" << row.kind << "</td><td>" << row.axes << "</td>";
       writeBytes(row.bytes);
       page << "<td class=\"n\">" << row.calls << "</td><td class=\"n\">"
@@ -298,17 +242,22 @@ private:
     page << "</table>\n";
   }
 
-  ArrayRef<MemoryProfile> stages;
-  const MemoryProfile *profile; ///< of the stage that is written
+  void writePlan() {
+    page << "<h2>The plan</h2>\n<p>Flags of par-compile that make it: <code>" << escapeHtml(facts.flags)
+         << "</code></p>\n<details><summary>All that is decided</summary>\n<table>\n";
+    for (auto &[key, value] : *manifest.getObject("plan"))
+      page << "<tr><td>" << escapeHtml(key) << "</td><td>" << escapeHtml(llvm::formatv("{0}", value).str())
+           << "</td></tr>\n";
+    page << "</table></details>\n";
+  }
+
+  const ReportFacts &facts;
   const json::Object &manifest;
-  int64_t limit;
-  StringRef time; ///< a part of the page
+  std::vector<StageKind> kinds;
+  int64_t fullest, room;
   std::string text;
   llvm::raw_string_ostream page;
 };
 } // namespace
 
-std::string par::writeReport(ArrayRef<MemoryProfile> stages, const json::Object &manifest, int64_t limit,
-                             StringRef time) {
-  return ReportWriter(stages, manifest, limit, time).run();
-}
+std::string par::writeReport(const ReportFacts &facts) { return ReportWriter(facts).run(); }

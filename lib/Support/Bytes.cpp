@@ -7,14 +7,19 @@
 
 using namespace mlir::par;
 
+ByteUnit mlir::par::findByteUnit(int64_t most) {
+  static constexpr llvm::StringLiteral names[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  size_t unit = 0;
+  for (; most >= 1024 && unit + 1 < std::size(names); ++unit)
+    most /= 1024;
+  return {names[unit], int64_t(1) << (10 * unit)};
+}
+
 std::string mlir::par::formatBytes(int64_t bytes) {
-  static const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  double value = static_cast<double>(bytes);
-  unsigned unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit)
-    value /= 1024;
-  return unit ? llvm::formatv("{0:F2} {1}", value, units[unit]).str()
-              : llvm::formatv("{0} bytes", bytes).str();
+  ByteUnit unit = findByteUnit(bytes);
+  if (unit.bytes == 1)
+    return llvm::formatv("{0} {1}", bytes, unit.name);
+  return llvm::formatv("{0:F2} {1}", static_cast<double>(bytes) / static_cast<double>(unit.bytes), unit.name);
 }
 
 std::string mlir::par::describeBytes(int64_t bytes) {

@@ -7,10 +7,13 @@ the median of step times and its ratio to the first plan's, of so many rounds in
 import argparse
 import json
 import os
-import re
 import statistics
 import subprocess
+import sys
 import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Run/Helpers"))
+from summary import read_memory, read_sent
 
 POLICIES = ("none", "selective", "full")
 ROWS = [(stage, sequence) for stage in range(4) for sequence in (False, True)]
@@ -20,11 +23,11 @@ class Plan:
     def __init__(self, args, folder, stage, sequence, policy):
         self.package = os.path.join(folder, f"{stage}-{sequence}-{policy}.par")
         self.times = []
-        command = [os.path.join(args.bin, "par-compile"), args.config, "--mesh", args.mesh, *args.flags.split(), "--zero", str(stage), "--recompute", policy,
+        command = [os.path.join(args.bin, "par-compile"), args.config, "--mesh", args.mesh, *args.flags.split(), "--zero", str(stage), "--recompute", policy, "--explain",
                    *(["--sequence-parallel"] if sequence else []), *(["-o", self.package] if args.rounds else ["--dry-run"])]
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        self.peak = int(re.search(r"per rank (\d+) bytes", text).group(1))
-        self.sent = sum(int(number) for number in re.findall(r"^(\d+) bytes(?: \([^)]*\))? in \d+ calls", text, re.M))
+        self.peak = read_memory(text)[0]["peak"]
+        self.sent = sum(size for _, _, size, _ in read_sent(text))
 
     def run(self, args, metrics):
         if os.path.exists(metrics):

@@ -8,6 +8,9 @@ import re
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Run/Helpers"))
+from summary import read_memory
+
 CONFIGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/configs")
 CASES = [
     ("gpt2-xl", "--mesh dp=1"),
@@ -26,7 +29,7 @@ def main():
     for model, flags in CASES:
         command = [compiler, os.path.join(CONFIGS, model + ".json"), "--dry-run", "--explain", *flags.split()]
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        peak = int(re.search(r"per rank (\d+) bytes", text).group(1))
+        peak = read_memory(text)[0]["peak"]
         bound = int(re.search(r"memory: (\d+) bytes (?:\(.*?\) )?live", text).group(1))
         above = peak / bound - 1
         worst = max(worst, above)

@@ -11,7 +11,8 @@ namespace mlir::par {
 /// As it stands in the manifest.
 llvm::StringRef getName(WorkKind kind);
 
-/// Launches and bytes of a step, in a line each; nothing where no device launches kernels.
+/// A table of launches and bytes of a step, a row for each kind of stage; nothing where no device launches
+/// kernels.
 void printLaunches(const llvm::json::Object &manifest, llvm::raw_ostream &os);
 
 /// A part of a report's page.

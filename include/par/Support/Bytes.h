@@ -7,6 +7,14 @@
 
 namespace mlir::par {
 
+struct ByteUnit {
+  llvm::StringLiteral name; ///< "bytes", "KiB", "MiB", ..
+  int64_t bytes;
+};
+
+/// The largest unit of which `most` bytes are one at least.
+ByteUnit findByteUnit(int64_t most);
+
 /// 1536 -> "1.50 KiB".
 std::string formatBytes(int64_t bytes);
 

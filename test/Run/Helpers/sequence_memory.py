@@ -5,17 +5,17 @@ Layer inputs alone (--recompute full) are split whole: at most 0.6 times as many
 recomputed, tensor parallelism has halved most already: the paper counts sbh(10 + 24/2) against 34sbh/2, 0.77 (Korthikanti et al., 2205.05198, table 2, without the scores,
 which blocked attention does not hold).
 """
-import re
 import sys
 
 from running import run
+from summary import read_memory
 
 MOST = {"full": 0.6, "selective": 0.85, "none": 17 / 22}
 
 
 def activations(config, recompute, *more):
-    text = run("par-compile", config, "--set", "num_hidden_layers=16", "--seq", "128", "--batch", "8", "--mesh", "tp=2", "--recompute", recompute, "--dry-run", *more)
-    return int(re.search(r"activations (\d+)", text).group(1))
+    text = run("par-compile", config, "--set", "num_hidden_layers=16", "--seq", "128", "--batch", "8", "--mesh", "tp=2", "--recompute", recompute, "--dry-run", "--explain", *more)
+    return read_memory(text)[0]["activations"]
 
 
 def main(config):

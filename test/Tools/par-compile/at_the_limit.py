@@ -1,4 +1,5 @@
 """A package's peak as the limit, one byte less, and the first remedy that is named then: at_the_limit.py MODEL DIR [FLAG VALUE]..."""
+import json
 import os
 import re
 import subprocess
@@ -15,7 +16,9 @@ def main():
     flags = dict(zip(words[::2], words[1::2]))
     given = [word for pair in flags.items() for word in pair]
     package, refused = f"{folder}/fits.par", f"{folder}/refused.par"
-    peak = int(re.search(r"per rank (\d+) bytes", compile_model(model, package, *given).stdout).group(1))
+    compile_model(model, package, *given)
+    with open(f"{package}/manifest.json", encoding="utf-8") as file:
+        peak = json.load(file)["memory"][0]["peak_bytes"]
     if compile_model(model, package, *given, "--memory-limit", str(peak)).returncode == 0:
         print("accepted at the peak")
     result = compile_model(model, refused, *given, "--memory-limit", str(peak - 1))

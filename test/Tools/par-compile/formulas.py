@@ -3,11 +3,11 @@
 
 Per layer: what one layer more adds to a plan, so that embedding and head do not count. Every number must be exact.
 """
-import re
 import sys
 
 sys.path.append(sys.path[0] + "/../../Run/Helpers")
 from running import run
+from summary import read_memory, read_sent
 
 B, S, H = 8, 64, 64  # sequences of a micro-batch, tokens, embedding
 VALUE = 2            # bytes of bf16
@@ -18,11 +18,8 @@ WIDE = 4             # bytes of f32, in which gradients are reduced
 
 def plan(config, flags):
     """({kind:axes → bytes}, {category → bytes}) of one rank"""
-    text = run(f"par-compile {config} --seq {S} --batch {B} --dtype bf16 --dry-run {flags}")
-    sent = {}
-    for amount, kind, axes in re.findall(r"(\d+) bytes(?: \([^)]*\))? in \d+ calls per rank and step: (\S+) over (.*)", text):
-        sent[f"{kind}:{axes}"] = sent.get(f"{kind}:{axes}", 0) + int(amount)
-    return sent, {name: int(amount) for name, amount in re.findall(r" (\w+) (\d+)", re.search(r"peak memory per rank [^:]*:(.*)", text).group(1))}
+    text = run(f"par-compile {config} --seq {S} --batch {B} --dtype bf16 --dry-run --explain {flags}")
+    return {f"{kind}:{axes}": amount for kind, axes, amount, _ in read_sent(text)}, read_memory(text)[0]
 
 
 def per_layer(config, flags, layers=2):
@@ -76,12 +73,12 @@ def check_zero(config, problems):
     # 1910.02054 section 5: 2Ψ + 2Ψ + 12Ψ bytes, Ψ parameters, of which stage 1 divides the last, stage 2 the last two, stage 3 all.
     n = 4
     whole = plan(config, "--grad-dtype bf16")[1]
-    psi = whole["parameters"] / 2
-    for stage, divided in enumerate(((), ("optimizer",), ("optimizer", "gradients"), ("optimizer", "gradients", "parameters"))):
+    psi = whole["params"] / 2
+    for stage, divided in enumerate(((), ("optimizer",), ("optimizer", "grads"), ("optimizer", "grads", "params"))):
         memory = plan(config, f"--mesh dp={n} --zero {stage} --grad-dtype bf16")[1]
-        for name, bytes_ in (("parameters", 2), ("gradients", 2), ("optimizer", 12)):
+        for name, bytes_ in (("params", 2), ("grads", 2), ("optimizer", 12)):
             expected = bytes_ * psi / (n if name in divided else 1)
-            if stage == 1 and name == "gradients":
+            if stage == 1 and name == "grads":
                 expected += 2 * psi / n  # the reduced part, beside the accumulators
             if not expected <= memory[name] <= expected + 4:  # @loss is an accumulator too
                 problems.append(f"zero {stage}: {name} {memory[name]}, expected {expected}")

@@ -3,6 +3,9 @@ import re
 import subprocess
 import sys
 
+sys.path.append(sys.path[0] + "/../../Run/Helpers")
+from summary import read_memory
+
 # Plans whose levers take values back, or need others beside them.
 PLANS = [
     "--mesh dp=2 --zero 3 --overlap on --prefetch-limit 20KiB",
@@ -35,8 +38,8 @@ def main():
     model, problems, proposals, cleared = sys.argv[1], [], 0, 0
     for plan in PLANS:
         flags = parse(plan)
-        whole = compile_plan(model, flags)
-        peak = max(int(number) for number in re.findall(r"(?:per rank|stage \d+:?) (\d+) bytes", whole.stdout)) if not whole.returncode else 0
+        whole = compile_plan(model, flags, "--explain")
+        peak = 0 if whole.returncode else max(held["peak"] for held in read_memory(whole.stdout).values())
         if not peak:
             problems.append(f"{plan}: {whole.stderr}")
             continue

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """par-compile --recompute auto under limits of memory: recompute_within.py MODEL"""
-import re
 import subprocess
 import sys
+
+sys.path.append(sys.path[0] + "/../../Run/Helpers")
+from summary import read_memory
 
 
 def plan(*flags):
     """(peak, bytes of activations), or the error"""
-    done = subprocess.run(["par-compile", sys.argv[1], "--batch", "2", "--seq", "64", "--dry-run", *flags], capture_output=True, text=True, check=False)
+    done = subprocess.run(["par-compile", sys.argv[1], "--batch", "2", "--seq", "64", "--dry-run", "--explain", *flags], capture_output=True, text=True, check=False)
     if done.returncode:
         return done.stderr.splitlines()[0]
-    return tuple(int(number) for number in re.search(r"rank (\d+) bytes[^:]*:.* activations (\d+)", done.stdout).groups())
+    held = read_memory(done.stdout)[0]
+    return held["peak"], held["activations"]
 
 
 def within(limit):

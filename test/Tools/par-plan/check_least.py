@@ -15,6 +15,9 @@ import shlex
 import subprocess
 import sys
 
+sys.path.append(sys.path[0] + "/../../Run/Helpers")
+from summary import read_memory
+
 model, cluster, ranks, *flags = sys.argv[1:]
 PLANS = 12  # that are drawn, of which not all are possible
 
@@ -33,10 +36,9 @@ def best(*more):
 
 def compiled_peak(plan_flags):
     """None where par-compile refuses the plan."""
-    done = subprocess.run(["par-compile", model, "--dry-run", *flags, *target, *plan_flags],
+    done = subprocess.run(["par-compile", model, "--dry-run", "--explain", *flags, *target, *plan_flags],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    peaks = [int(size) for size in re.findall(r"^peak memory per rank .*?(\d+) bytes", done.stdout, re.M)]
-    return max(peaks) if done.returncode == 0 and peaks else None
+    return None if done.returncode else max(held["peak"] for held in read_memory(done.stdout).values())
 
 
 def draw(dice):

@@ -5,6 +5,9 @@ import shlex
 import subprocess
 import sys
 
+sys.path.append(sys.path[0] + "/../../Run/Helpers")
+from summary import read_memory
+
 model, cluster, ranks, *more = sys.argv[1:]
 
 
@@ -28,9 +31,9 @@ def count_ranks(found):
 
 
 def check_compiled(found):
-    command = ["par-compile", model, "--dry-run", *shlex.split(found["flags"])]
+    command = ["par-compile", model, "--dry-run", "--explain", *shlex.split(found["flags"])]
     summary = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert f"{peak(found)} bytes" in summary, (found, summary)
+    assert peak(found) == max(held["peak"] for held in read_memory(summary).values()), (found, summary)
 
 
 quick = plan()["plans"][0]

@@ -3,14 +3,18 @@
 
     check_plans.py MODEL CLUSTER FOLDER RANKS [flags of par-plan]
 
-Prints "N plans agree" when of every plan the peaks of all stages, the makespan of the timeline and the mesh are those of
-its flags, and of the plainest those of the plan's file as well.
+Prints "N plans agree" when of every plan the peaks of all stages, the makespan of the timeline, the predicted speed and the mesh
+are those of its flags, and of the plainest those of the plan's file as well.
 """
 import json
 import math
+import re
 import shlex
 import subprocess
 import sys
+
+sys.path.append(sys.path[0] + "/../../Run/Helpers")
+from summary import read_memory
 
 model, cluster, folder, ranks, *more = sys.argv[1:]
 
@@ -24,7 +28,7 @@ def run(*command):
 
 def compile_plan(*flags):
     timeline = f"{folder}/timeline.json"
-    summary = run("par-compile", model, "--dry-run", "--cluster", cluster, "--timeline", timeline, *flags)
+    summary = run("par-compile", model, "--dry-run", "--explain", "--cluster", cluster, "--timeline", timeline, *flags)
     with open(timeline, encoding="utf-8") as file:
         spans = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
     return summary, max(span["ts"] + span["dur"] for span in spans) / 1e6
@@ -33,9 +37,10 @@ def compile_plan(*flags):
 def check(plan, summary, makespan):
     # Timelines have nanoseconds.
     assert abs(makespan - plan["step_seconds"]) < 1e-6 * plan["step_seconds"] + 1e-9, (makespan, plan)
-    for stage in plan["memory"]:
-        name = f" of stage {stage['stage']}" if len(plan["memory"]) > 1 else ""
-        assert f"peak memory per rank{name} {stage['peak_bytes']} bytes" in summary, (stage, summary)
+    peaks = {stage: held["peak"] for stage, held in read_memory(summary).items()}
+    assert peaks == {stage["stage"]: stage["peak_bytes"] for stage in plan["memory"]}, (peaks, plan)
+    speed, mfu = re.search(r"^predicted for \S+\n  .* a step, (\d+) tokens/s, mfu (\S+) %", summary, re.M).groups()
+    assert abs(int(speed) - plan["tokens_per_second"]) <= 0.5 and abs(float(mfu) - 100 * plan["mfu"]) < 0.0501, (summary, plan)
 
 
 def main():
