@@ -94,10 +94,22 @@ Error syntaxError(StringRef path, Error error) {
                                      "config.json");
 }
 
+/// Whether a text is, or claims to be, a graph as MLIR writes it.
+bool isGraph(StringRef path, StringRef text) {
+  StringRef begin = text.ltrim();
+  return path.ends_with(".mlir") || path.ends_with(".mlirbc") ||
+         any_of(ArrayRef({"module ", "module{", "func.func ", "\"builtin.module\"", "#loc", "ML\xEFR"}),
+                [&](const char *start) { return begin.starts_with(start); });
+}
+
 /// "is ...; do ..." of a file that stands where a config is asked for, else nothing.
 std::string describeOther(StringRef path, StringRef text) {
   if (text.ltrim().starts_with("{"))
     return "";
+  if (isGraph(path, text))
+    return "is a graph of MLIR and no config.json; par-compile, par-plan and par-interpret read graphs in "
+           "the "
+           "par dialect from files named .mlir, and StableHLO and other dialects are not read yet";
   std::string_view begin(text.data(), text.size());
   std::string pointer = ::par::io::pointerOfGitLfs(begin);
   return pointer.empty() ? ::par::io::otherWeightsFile(path.str(), begin) : pointer;

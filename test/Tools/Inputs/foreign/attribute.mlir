@@ -1,0 +1,3 @@
+module {
+  func.func @f(%a: tensor<4xf32, #stablehlo.bounds<1>>) { return }
+}
