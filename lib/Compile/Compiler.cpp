@@ -56,7 +56,7 @@ public:
     if (options.last)
       return printModule();
     llvm::json::Object manifest = buildManifest(*module, options.writesPackage());
-    if (failed(predict()) || failed(checkMemory(manifest)))
+    if (failed(predict(manifest)) || failed(checkMemory(manifest)))
       return 1;
     // The summary comes last: it says that the package is there.
     if (options.writesPackage() && failed(emit(manifest)))
@@ -262,7 +262,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// What the step will do when: for those who want to see it, and where it is known for what machine.
-  LogicalResult predict() {
+  LogicalResult predict(const llvm::json::Object &manifest) {
     if (options.timeline.empty() && options.report.empty() && !options.explain && !options.cluster)
       return success();
     const Target *target = getTarget(*module);
@@ -272,10 +272,8 @@ private:
     if (failed(predicted))
       return failure();
     step = std::move(*predicted);
-    auto flops = (*module)->getAttrOfType<FloatAttr>(ParDialect::kModelFlopsAttr);
     if (options.cluster)
-      forecast =
-          describeForecast(*step, options.plan, flops ? flops.getValueAsDouble() : 0, *options.cluster);
+      forecast = describeForecast(manifest, *step, options.plan, *options.cluster);
     return options.timeline.empty() ? success() : writeTimeline();
   }
 

@@ -169,15 +169,22 @@ void mlir::par::printSummary(const llvm::json::Object &manifest, llvm::StringRef
     }
 }
 
-std::string mlir::par::describeForecast(const PredictedStep &step, const Plan &plan, double modelFlops,
-                                        const Cluster &cluster) {
-  StepSpeed speed = getSpeed(plan, step.timeline.end, modelFlops, cluster);
+std::string mlir::par::describeForecast(const llvm::json::Object &manifest, const PredictedStep &step,
+                                        const Plan &plan, const Cluster &cluster) {
+  double flops = manifest.getNumber("model_flops_per_step").value_or(0);
+  StepSpeed speed = getSpeed(plan, step.timeline.end, flops, cluster);
   std::string text = llvm::formatv("predicted for {0}\n  {1} a step, {2:F0} {3}/s", cluster.name,
                                    formatSeconds(step.timeline.end), speed.unitsPerSecond, getUnit(plan));
-  if (modelFlops > 0)
+  if (flops > 0)
     text += llvm::formatv(", mfu {0:F1} %", 100 * speed.mfu);
   if (plan.countStages() > 1)
     text += llvm::formatv(", bubble {0:F1} %", 100 * getIdleOfTotal(step.timeline));
+  int64_t peak = 0, usable = static_cast<int64_t>(getUsableBytes(plan, cluster));
+  for (const llvm::json::Value &stage : *manifest.getArray("memory"))
+    peak = std::max(peak, *stage.getAsObject()->getInteger("peak_bytes"));
+  text += "\n  the fullest rank takes " + formatBytes(peak) + " of " + formatBytes(usable);
+  if (peak > usable)
+    text += ": " + formatBytes(peak - usable) + " missing";
   return text + "\n";
 }
 

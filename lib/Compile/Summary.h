@@ -13,9 +13,9 @@ namespace mlir::par {
 /// device.
 void printSummary(const llvm::json::Object &manifest, llvm::StringRef forecast, bool explain,
                   llvm::raw_ostream &os);
-/// How quick a step of a plan will be on a cluster, as its ranks see it; `modelFlops` is 0 where it is not
-/// known.
-std::string describeForecast(const PredictedStep &step, const Plan &plan, double modelFlops,
+/// How quick a step of a plan will be on a cluster, as its ranks see it, and how much of their memory the
+/// fullest rank takes.
+std::string describeForecast(const llvm::json::Object &manifest, const PredictedStep &step, const Plan &plan,
                              const Cluster &cluster);
 /// How long a step will take, and with several stages a line for each, in which time goes to the right.
 void printStep(const PredictedStep &step, llvm::raw_ostream &os);

@@ -45,14 +45,6 @@ public:
   }
 
 private:
-  /// Micro-batches of the page are counted from 1, as schedules write them ("F1").
-  static std::string countFromOne(StringRef point) {
-    auto [before, after] = point.split(kMicroBatch);
-    int64_t number = 0;
-    return after.consumeInteger(10, number) ? point.str()
-                                            : before.str() + " " + std::to_string(number + 1) + after.str();
-  }
-
   int64_t countPoints() const { return static_cast<int64_t>(profile.points.size()); }
 
   //===--------------------------------------------------------------------===//
@@ -213,6 +205,13 @@ private:
   llvm::raw_ostream &page;
 };
 } // namespace
+
+std::string par::countFromOne(StringRef name) {
+  auto [before, after] = name.split(kMicroBatch);
+  int64_t number = 0;
+  return after.consumeInteger(10, number) ? name.str()
+                                          : before.str() + " " + std::to_string(number + 1) + after.str();
+}
 
 void par::drawMemory(const MemoryProfile &profile, ArrayRef<TimedAction> actions, int64_t limit,
                      llvm::raw_ostream &page) {

@@ -13,6 +13,7 @@ p { color: var(--soft); margin: .2rem 0 .6rem; }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 td, p { overflow-wrap: anywhere; }
+@media (min-width: 900px) { td { overflow-wrap: break-word; } }
 @media (max-width: 600px) { body { padding: 0 .4rem; } table { font-size: 11px; } th, td { padding: .25rem .2rem; } }
 th { color: var(--soft); font-weight: 600; } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 svg { width: 100%; height: auto; display: block; } svg text { font: 12px system-ui, sans-serif; fill: var(--soft); }

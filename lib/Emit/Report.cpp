@@ -183,8 +183,9 @@ private:
     for (const BufferRow &row : llvm::ArrayRef(rows).take_front(most)) {
       page << "<tr>";
       writeBytes(row.bytes);
-      page << "<td>" << rank::stringifyCategory(row.category) << "</td><td>" << escapeHtml(row.name)
-           << "</td><td>" << escapeHtml(row.type) << "</td><td>" << row.count() << "</td></tr>\n";
+      page << "<td>" << rank::stringifyCategory(row.category) << "</td><td>"
+           << escapeHtml(countFromOne(row.name)) << "</td><td>" << escapeHtml(row.type) << "</td><td>"
+           << row.count() << "</td></tr>\n";
     }
     if (rows.size() > most) {
       int64_t bytes = 0, buffers = 0;
