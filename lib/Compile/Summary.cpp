@@ -51,13 +51,16 @@ static void printMemory(const llvm::json::Array &memory, bool isExact, llvm::raw
   auto get = [&](int64_t stage, llvm::StringRef key) {
     return *memory[static_cast<size_t>(stage)].getAsObject()->getInteger(key);
   };
-  int64_t most = 0, onHost = 0;
+  int64_t peak = 0, onHost = 0;
   for (size_t stage = 0; stage < memory.size(); ++stage) {
     onHost = std::max(onHost, get(int64_t(stage), "host_peak_bytes"));
-    most = std::max({most, get(int64_t(stage), "peak_bytes"), onHost});
+    peak = std::max(peak, get(int64_t(stage), "peak_bytes"));
   }
-  SizeText sizes(isExact, most);
-  os << "\npeak memory per rank, " << sizes.getUnit() << "\n";
+  SizeText sizes(isExact, std::max(peak, onHost));
+  os << "\npeak memory per rank, " << sizes.getUnit();
+  if (!isExact)
+    os << "; at most " << peak << " bytes";
+  os << "\n";
   TextTable table;
   std::vector<std::string> &head = table.addRow();
   head = {memory.size() > 1 ? "stage" : "", "peak"};

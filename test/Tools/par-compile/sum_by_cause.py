@@ -34,7 +34,7 @@ def main():
     assert sums == {(kind, axes): (size, calls) for kind, axes, size, calls in read_sent(explained)}, sums
     rows = re.findall(r"^(\w+) over ([\w ]+?)  +(\S+ \w+)  +(\d+)$", summary, re.M)
     assert {(kind, axes): (describe(size), str(calls)) for (kind, axes), (size, calls) in sums.items()} == {row[:2]: row[2:] for row in rows}, rows
-    unit, held = re.search(r"^peak memory per rank, (\w+)\n.*\n(.*)$", summary, re.M).groups()
+    unit, held = re.search(r"^peak memory per rank, (\w+).*\n.*\n(.*)$", summary, re.M).groups()
     scale = 1024 ** ("bytes", "KiB", "MiB", "GiB", "TiB").index(unit)
     assert held.split() == [f"{size / scale:.2f}" if size else "0" for size in read_memory(explained)[0].values()], held
 
