@@ -63,6 +63,8 @@ Flags mlir::par::describeFlags(CompileOptions &options) {
               "par dialect) to a "
               "package of native programs, one per distinct rank, for par-run.");
   flags.positional(options.model);
+  flags.first({"o", "batch", "seq", "mesh", "ranks"});
+  flags.section("A model, and where its plan is");
   flags.text("o", "DIR.par", "package to write", options.output);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);

@@ -7,12 +7,17 @@ using namespace mlir;
 
 static void describeModel(par::Flags &flags, par::InterpretOptions &options) {
   flags.positional(options.model);
+  flags.first({"o", "steps", "batch", "mesh", "weights"});
+  flags.section("A model, and how it is evaluated");
   flags.choice("function", {"train", "logits"}, "what to evaluate (default: train)", options.function);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
   describePluginFlag(flags, options.plugins);
+  flags.section("A step, and its ranks");
   describeModelFlags(flags, options.plan);
+  flags.section("How tensors are divided");
   describeShardingFlags(flags, options.plan);
+  flags.section("How programs run");
   flags.toggle("exact", "does not round bf16: the graph in f64 throughout", options.exact);
   flags.integer(
       "ranks", "N", "without --mesh: N data-parallel ranks", [&](int64_t value) { options.ranks = value; },
@@ -22,6 +27,7 @@ static void describeModel(par::Flags &flags, par::InterpretOptions &options) {
 }
 
 static void describeTraining(par::Flags &flags, par::InterpretOptions &options) {
+  flags.section("Steps and data");
   flags.integer(
       "steps", "N", "optimizer steps (default: 1)", [&](int64_t value) { options.steps = value; }, 1);
   flags.integer(
@@ -34,6 +40,7 @@ static void describeTraining(par::Flags &flags, par::InterpretOptions &options) 
              options.data);
   flags.list("input", "NAME=VALUE|FILE.safetensors", "what an input is in every step", options.inputs);
   flags.choice("data-dtype", {"uint8", "uint16", "uint32"}, "type of the tokens in FILE", options.dataType);
+  flags.section("Optimizer");
   flags.number("lr", "X", "learning rate (default: 3e-4)", options.lr);
   flags.choice("lr-schedule", {"constant", "cosine"}, "(default: constant)", options.lrSchedule);
   flags.integer(
@@ -51,6 +58,7 @@ static void describeTraining(par::Flags &flags, par::InterpretOptions &options) 
   flags.number("clip-grad-norm", "X", "largest norm of the gradient; 0 = off (default: 1)", options.clip);
   flags.list("loss-weight", "NAME=X", "weight of one of several losses (default: the graph's)",
              options.lossWeightTexts);
+  flags.section("Output");
   flags.choice("save", {"logits", "grads", "params"},
                "what -o holds (default: params, logits with --function logits)", options.save);
   flags.text("o", "FILE.safetensors", "where to write the result (default: nowhere)", options.output);

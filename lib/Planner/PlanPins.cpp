@@ -21,9 +21,13 @@ static std::vector<StringRef> listAxes() {
 }
 
 void mlir::par::describePlanFlags(Flags &flags, PlanRequest &request) {
+  flags.section("A step, and its ranks");
   describeModelFlags(flags, request.plan);
+  flags.section("What is trained");
   describeTrainingFlags(flags, request.plan);
+  flags.section("How tensors are divided");
   describeShardingFlags(flags, request.plan);
+  flags.section("How programs run: overlap, memory, pipelines, target");
   describeProgramFlags(flags, request.plan);
 }
 

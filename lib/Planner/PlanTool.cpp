@@ -32,14 +32,8 @@ static Error parseMemoryLimit(PlanRequest &request, llvm::StringRef text) {
   return Error::success();
 }
 
-static Flags describeFlags(PlanOptions &options) {
-  Flags flags("par-plan MODEL --ranks N [--cluster FILE.json] [flags] | par-plan --calibrate -o FILE.json",
-              "Finds the plans by which a training step of MODEL (a Hugging Face folder, its config.json or "
-              "a graph.mlir) is shortest on a cluster and fits its memory. Flags that par-compile has decide "
-              "that part of "
-              "the plan; the rest is searched.");
-  flags.positional(options.model);
-  describePluginFlag(flags, options.plugins);
+static void describeSearch(Flags &flags, PlanOptions &options) {
+  flags.section("What is searched");
   flags.text("cluster", "FILE.json",
              "the cluster to plan for (docs/Clusters.md), or a name that par knows: dgx-h100 (default: this "
              "machine, "
@@ -54,18 +48,22 @@ static Flags describeFlags(PlanOptions &options) {
   describeHeadroomFlag(flags, options.headroom, "plans");
   flags.list("pin", "key=value",
              "decides a part of the plan: pp, dp, tp, or a flag's name, for example zero=1", options.pins);
-  flags.integer("top", "N", "plans to print (default: 5)", [&](int64_t value) { options.top = value; }, 1);
-  flags.number("seconds", "S",
-               "ends the search after so long with the best that it has, once it has one (default: no end)",
-               options.seconds, NumberRange{0});
   flags.choice(
       "objective", {"time", "memory", "cost"},
       "what is best: the shortest step, least memory of a rank, or least seconds times ranks, of up to "
       "--ranks (default: time)",
       [&](llvm::StringRef name) { options.request.objective = parseObjective(name); });
+  flags.number("seconds", "S",
+               "ends the search after so long with the best that it has, once it has one (default: no end)",
+               options.seconds, NumberRange{0});
   flags.integer(
       "workers", "N", "threads that search; the answer is the same (default: one for each core)",
       [&](int64_t value) { options.workers = value; }, 1);
+}
+
+static void describeAnswer(Flags &flags, PlanOptions &options) {
+  flags.section("What is shown and written");
+  flags.integer("top", "N", "plans to print (default: 5)", [&](int64_t value) { options.top = value; }, 1);
   flags.toggle("compare", "also the best plan of each pure strategy (docs/Planner.md)", options.compare);
   flags.toggle("json", "prints the answer as JSON (docs/Planner.md)", options.json);
   flags.text("report", "FILE.html",
@@ -75,6 +73,20 @@ static Flags describeFlags(PlanOptions &options) {
              options.output);
   flags.toggle("calibrate", "measures this machine and writes it as a cluster file, for --cluster",
                options.calibrate);
+}
+
+static Flags describeFlags(PlanOptions &options) {
+  Flags flags("par-plan MODEL --ranks N [--cluster FILE.json] [flags] | par-plan --calibrate -o FILE.json",
+              "Finds the plans by which a training step of MODEL (a Hugging Face folder, its config.json or "
+              "a graph.mlir) is shortest on a cluster and fits its memory. Flags that par-compile has decide "
+              "that part of "
+              "the plan; the rest is searched.");
+  flags.positional(options.model);
+  flags.first({"ranks", "cluster", "batch", "seq", "o"});
+  describeSearch(flags, options);
+  describeAnswer(flags, options);
+  flags.section("The model");
+  describePluginFlag(flags, options.plugins);
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              options.overrides);
   describePlanFlags(flags, options.request);

@@ -34,9 +34,11 @@ Flags describe(CommandLine &line) {
       "Shows what the stages of a pipeline compute in which order, how long a step takes and how much "
       "of it a stage waits. F forward, B backward (of inputs, where W stands for weights apart); "
       "micro-batches count from 1, further chunks of a stage have letters.");
+  flags.first({"stages", "micro-batches", "schedule", "chunks", "times"});
   std::vector<std::string> names;
   for (llvm::StringRef name : getNames(ScheduleKind()))
     names.push_back(name.str());
+  flags.section("A schedule, and its times");
   flags.choice("schedule", names, "default: 1f1b; auto: synthesised for --times and --memory", line.schedule);
   flags.integer("stages", "P", "pipeline stages", [&line](int64_t value) { line.stages = value; });
   flags.integer("micro-batches", "M", "micro-batches of a step",
@@ -48,6 +50,8 @@ Flags describe(CommandLine &line) {
              "times of a chunk and micro-batch: forward, gradients of inputs and of weights, and a transfer "
              "over the cut behind it; of all chunks or, with semicolons, of each (default: 1,1,1,0)",
              line.times);
+  flags.toggle("blocking-transfers", "a transfer occupies the stage that sends", line.blocking);
+  flags.section("A schedule that is found");
   flags.text("memory", "N[,N..]",
              "of auto: micro-batches that every stage, or each, may hold, in units of what one chunk saves "
              "(default: the number of chunks)",
@@ -56,7 +60,7 @@ Flags describe(CommandLine &line) {
              "of auto: how much of that is held for the gradients of weights; the rest goes with those of "
              "inputs (default: 1)",
              line.weightShare);
-  flags.toggle("blocking-transfers", "a transfer occupies the stage that sends", line.blocking);
+  flags.section("What is shown and written");
   flags.toggle("table",
                "prints bubbles, in per cent of the time, for stages up to P and micro-batches up to M",
                line.table);

@@ -274,20 +274,13 @@ Error Flags::parse(ArrayRef<const char *> arguments) {
 }
 
 void Flags::printHelp(raw_ostream &os) const {
-  size_t columns = ::par::config::helpColumns();
-  os << ::par::config::helpParagraph(overview, columns) << "\n\nusage: " << usage << "\n\n";
-  auto print = [&](const std::string &head, const std::string &help) {
-    os << ::par::config::helpEntry(head, help, columns);
-  };
-  std::string section;
-  for (const Flag &flag : flags) {
-    if (flag.section != section)
-      os << "\n" << flag.section << (flag.section.empty() ? "" : ":\n");
-    section = flag.section;
-    print(flag.spelling() + (flag.value.empty() ? "" : " " + flag.value), flag.help);
-  }
-  print("--help", "prints this");
-  print("--version", "prints the version");
+  ::par::config::HelpPage page{overview, usage, {}, {}, {}};
+  for (const Flag &flag : flags)
+    if (flag.name != "config") // which all tools have
+      page.flags.push_back({flag.spelling(), flag.value, flag.help, flag.section});
+  for (const std::string &name : mostUsed)
+    page.first.push_back((name.size() == 1 ? "-" : "--") + name);
+  os << ::par::config::printHelp(page, ::par::config::helpColumns());
 }
 
 std::optional<int> Flags::take(int argc, const char *const *argv) {

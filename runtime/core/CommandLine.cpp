@@ -34,6 +34,7 @@ std::string describeData(const io::DataOptions &data) {
 }
 
 static void addData(Flags &flags, RunOptions &options) {
+  flags.section("Steps and data");
   flags.integer("--steps", "N", "optimizer steps to run; 0 only initialises or loads", {0}, options.steps);
   flags::NumberRange epochs{0, 1e9};
   epochs.aboveLeast = true;
@@ -319,6 +320,7 @@ std::optional<int> parseCommandLine(int argc, char **argv, const std::string &pa
   options.package = package;
   if (!isLauncher)
     flags.operand("DIR.par", "the package", options.package);
+  flags.first({"--steps", "--data", "--weights", "--lr", "--checkpoint"});
   addData(flags, options);
   addOptimizer(flags, options.hyper);
   addLossWeights(flags, options.lossWeights);

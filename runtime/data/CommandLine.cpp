@@ -18,6 +18,8 @@ static std::string readType(const std::string &text, io::TokenType &type) {
 }
 
 static void addOptions(Flags &flags, DataOptions &options) {
+  flags.first({"--tokenizer", "--output", "--jsonl", "--append-eos", "--chat"});
+  flags.section("Files");
   flags.operands("INPUT...", "UTF-8 text files, in this order; - is standard input", options.inputs);
   flags
       .text("--tokenizer", "FILE|HF_DIR",

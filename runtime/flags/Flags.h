@@ -66,6 +66,8 @@ public:
   template <typename Value>
   Flag &choice(std::string spellings, std::vector<std::pair<std::string, Value>> words, std::string help,
                Value &target);
+  /// The few flags that matter most, in that order: `--help` begins with them.
+  void first(std::vector<std::string> spellings) { mostUsed = std::move(spellings); }
   /// What is no flag of this tool, and what to do instead.
   void elsewhere(const std::vector<std::string> &spellings, const std::string &remedy);
 
@@ -113,6 +115,7 @@ private:
   std::string tool, usage, overview, openSection;
   std::deque<Flag> flags; // references to elements stay valid
   std::optional<Operand> positional;
+  std::vector<std::string> mostUsed;
   std::map<std::string, std::string> remedies; ///< by spelling
 };
 

@@ -4,25 +4,14 @@
 namespace par::flags {
 
 std::string Flags::helpText() const {
-  size_t columns = config::helpColumns();
-  auto entry = [&](const std::string &head, const std::string &help) {
-    return config::helpEntry(head, help, columns);
-  };
-  std::string text = config::helpParagraph(overview, columns) + "\n\nusage: " + usage + "\n\n";
+  config::HelpPage page{overview, usage, {}, {}, mostUsed};
   if (positional)
-    text += entry(positional->value, positional->help);
-  std::string section;
-  for (const Flag &flag : flags) {
-    if (flag.isSpelt("--config")) // below, with what all tools have
-      continue;
-    if (flag.section != section)
-      text += "\n" + flag.section + ":\n";
-    section = flag.section;
-    std::string head = flag.spellings + (flag.value.empty() ? "" : " " + flag.value);
-    text += entry(head, flag.help + (flag.isRequired ? " (required)" : ""));
-  }
-  return text + "\n" + entry("--config FILE.toml", config::configHelp) + entry("-h,--help", "prints this") +
-         entry("--version", "prints the version");
+    page.operands.push_back({positional->value, "", positional->help, ""});
+  for (const Flag &flag : flags)
+    if (!flag.isSpelt("--config")) // which all tools have
+      page.flags.push_back(
+          {flag.spellings, flag.value, flag.help + (flag.isRequired ? " (required)" : ""), flag.section});
+  return config::printHelp(page, config::helpColumns());
 }
 
 } // namespace par::flags

@@ -20,6 +20,8 @@ static std::string readTokens(const std::string &text, std::vector<int64_t> &tok
 }
 
 static void addModel(Flags &flags, GenerateOptions &options) {
+  flags.first({"--checkpoint", "--prompt", "--tokens", "--temperature", "--chat"});
+  flags.section("A model, and a text to continue");
   flags.operand("DIR.par", "the package that the model was trained with", options.package);
   flags.text("--checkpoint", "C",
              "parameters: a checkpoint, a folder of them (the latest is taken), or a safetensors file of "

@@ -123,7 +123,7 @@ class Guide:
             flags = re.findall(r"`(--[\w-]+)`", listed)
             unknown = [flag for flag in flags if not re.search(rf"{flag}\b(?!-)", known)]
             expect(len(flags) > 10 and not unknown, f"{tool} has no {unknown}")
-            missing = set(re.findall(r"^ +(--[a-z][\w-]*)", known, re.M)) - set(flags) - SHOWING
+            missing = set(re.findall(r"^  (?:-\w,)?(--[a-z][\w-]*)", known, re.M)) - set(flags) - SHOWING
             expect(not missing, f"the page names no {sorted(missing)} of {tool}")
 
 

@@ -36,6 +36,9 @@ public:
   /// Flags that are declared from here on are listed below that title.
   void section(llvm::StringRef title) { openSection = title.str(); }
 
+  /// The few flags that matter most, in that order: `--help` begins with them.
+  void first(std::vector<std::string> names) { mostUsed = std::move(names); }
+
   /// An empty value is refused here and in `list`: it is what an unset variable of a shell leaves.
   void text(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, std::string &target);
   /// The error of `parse` says what is wrong with the text, and follows the flag's name.
@@ -105,6 +108,7 @@ private:
   void printHelp(llvm::raw_ostream &os) const;
 
   std::string usage, overview, configFile, openSection;
+  std::vector<std::string> mostUsed; ///< names
   std::vector<Flag> flags;
   std::set<std::string> given;
   std::map<std::string, std::string> foreign;                 ///< spelling to what is said of it

@@ -1,21 +1,36 @@
-/// How `--help` shows flags, in every tool.
+/// How `--help` shows a tool, in every tool.
 #ifndef PAR_CONFIG_HELPTEXT_H
 #define PAR_CONFIG_HELPTEXT_H
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace par::config {
 
-/// Columns of the terminal that standard output is, at most 120, or 0: it is none.
+/// A flag, or what is given by its place.
+struct HelpEntry {
+  std::string spellings; ///< "--steps" or "-o,--output"
+  std::string value;     ///< empty where it takes none
+  std::string help;
+  std::string section; ///< the title below which it is listed, perhaps none
+};
+
+struct HelpPage {
+  std::string overview;
+  std::string usage;               ///< several with " | " between them
+  std::vector<HelpEntry> operands; ///< what the tool works on
+  std::vector<HelpEntry> flags;    ///< but for those of all tools, in the order of their sections
+  std::vector<std::string> first;  ///< flags that matter most: their section comes first, and lists them so
+};
+
+/// Columns of a line: what the variable COLUMNS says, else those of the terminal that standard output is, at
+/// most 120, else 80.
 size_t helpColumns();
 
-/// The text in lines of so many columns, in one where that is 0.
-std::string helpParagraph(const std::string &text, size_t columns);
-
-/// What is given on the left, what it means on the right: in one line, for grep, where `columns` is 0, else
-/// in as many lines as that takes.
-std::string helpEntry(const std::string &head, const std::string &help, size_t columns);
+/// The page in lines of at most so many columns: flags on the left, what they mean on the right, further
+/// lines indented. A word is cut only where it is longer than a line, behind one of "|,/".
+std::string printHelp(const HelpPage &page, size_t columns);
 
 } // namespace par::config
 #endif
