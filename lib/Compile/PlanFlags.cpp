@@ -3,6 +3,7 @@
 #include "par/Support/Bytes.h"
 #include "par/Support/MakeError.h"
 #include "par/Support/NamePatterns.h"
+#include "par/Support/SuggestWord.h"
 #include "par/Target/Target.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -13,11 +14,17 @@ using namespace mlir::par;
 //===----------------------------------------------------------------------===//
 
 template <typename Enum>
-static void addChoice(Flags &flags, llvm::StringRef name, llvm::StringRef help, Enum &target) {
+static std::vector<std::string> listNames() {
   std::vector<std::string> names;
   for (llvm::StringRef value : getNames(Enum()))
     names.push_back(value.str());
-  flags.choice(name, names, help, [&target](llvm::StringRef text) { target = *findByName<Enum>(text); });
+  return names;
+}
+
+template <typename Enum>
+static void addChoice(Flags &flags, llvm::StringRef name, llvm::StringRef help, Enum &target) {
+  flags.choice(name, listNames<Enum>(), help,
+               [&target](llvm::StringRef text) { target = *findByName<Enum>(text); });
 }
 
 static void addInteger(Flags &flags, llvm::StringRef name, llvm::StringRef help, int64_t &target) {
@@ -31,7 +38,8 @@ static void addName(Flags &flags, llvm::StringRef name, llvm::StringRef help, En
     std::optional<Enum> found = findByName<Enum>(text);
     target = found.value_or(Enum());
     return found ? llvm::Error::success()
-                 : makeError(" is '" + text + "', expected " + llvm::join(getNames(Enum()), ", "));
+                 : makeError(" is '" + text + "', expected " + llvm::join(getNames(Enum()), ", ") +
+                             suggestWord(text, listNames<Enum>()));
   });
 }
 

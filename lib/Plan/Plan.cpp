@@ -1,6 +1,7 @@
 //===- Plan.cpp - all that is decided about how a model is trained on many devices ----------------------===//
 #include "par/Plan/Plan.h"
 #include "par/Support/MakeError.h"
+#include "par/Support/SuggestWord.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::par;
@@ -40,9 +41,9 @@ Literals mlir::par::getNames(ChipKind) { return kChips; }
 llvm::Expected<FloatKind> mlir::par::parseFloatKind(llvm::StringRef name) {
   if (std::optional<FloatKind> kind = findByName<FloatKind>(name))
     return *kind;
-  llvm::StringRef why = name == "f16" ? " is not supported: its range needs scaled losses; use bf16"
-                                      : " is unknown; expected f32 or bf16";
-  return makeError(" " + name + why);
+  if (name == "f16")
+    return makeError(" f16 is not supported: its range needs scaled losses; use bf16");
+  return makeError(" " + name + " is unknown; expected f32 or bf16" + suggestWord(name, {"f32", "bf16"}));
 }
 
 int64_t Plan::getAxis(llvm::StringRef name) const {

@@ -3,9 +3,9 @@
 #include "par/Support/Bytes.h"
 #include "par/Support/ErrorLine.h"
 #include "par/Support/OutputFile.h"
+#include "par/Support/SuggestWord.h"
 #include "par/Version.h"
 #include "par/config/FileUses.h"
-#include "par/config/HelpText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -138,7 +138,7 @@ void Flags::choice(StringRef name, std::vector<std::string> choices, StringRef h
   std::string flag = "--" + name.str(), names = llvm::join(choices, "|");
   add({name.str(), names, help.str(), [=](StringRef text) -> Error {
          if (!llvm::is_contained(choices, text.str()))
-           return fail(flag + " is '" + text + "', expected " + names);
+           return fail(flag + " is '" + text + "', expected " + names + suggestWord(text, choices));
          set(text);
          return Error::success();
        }});
@@ -168,30 +168,6 @@ void Flags::elsewhere(ArrayRef<StringRef> names, StringRef why) {
     foreign["--" + name.str()] = why.str();
 }
 
-Error Flags::unknown(StringRef spelling) const {
-  if (auto known = foreign.find(spelling.str()); known != foreign.end())
-    return fail("unknown flag " + spelling + ": " + known->second);
-  std::string best = closestTo(spelling);
-  return fail("unknown flag " + spelling +
-              (best.empty() ? "; --help lists the flags" : "; did you mean " + best + "?"));
-}
-
-std::string Flags::closestTo(StringRef spelling) const {
-  std::string best;
-  unsigned least = 3;
-  auto consider = [&](const std::string &known) {
-    if (unsigned distance = spelling.edit_distance(known); distance < least) {
-      least = distance;
-      best = known;
-    }
-  };
-  for (const Flag &flag : flags)
-    consider(flag.spelling());
-  for (const char *known : {"--help", "--version"})
-    consider(known);
-  return best;
-}
-
 Error Flags::takeOperand(StringRef text) {
   if (!operand || operandSeen)
     return fail("unexpected argument '" + text + "'; usage: " + usage);
@@ -206,7 +182,7 @@ Error Flags::parseFlag(ArrayRef<const char *> arguments, size_t &at) {
   bool attached = spelling.size() < argument.size();
   const Flag *flag = find(spelling);
   if (!flag)
-    return unknown(spelling);
+    return unknown(spelling, attached || at + 1 == arguments.size() ? value : StringRef(arguments[at + 1]));
   if (flag->value.empty() && attached)
     return fail(spelling + " takes no value");
   if (!flag->value.empty() && !attached) {
@@ -250,7 +226,7 @@ Error Flags::set(StringRef name, StringRef value) {
   std::string spelling = "--" + name.str();
   const Flag *flag = find(spelling);
   if (!flag)
-    return unknown(spelling);
+    return unknown(spelling, value);
   if (Error error = flag->set(value))
     return fail(": " + toString(std::move(error)));
   return Error::success();
@@ -271,16 +247,6 @@ Error Flags::parse(ArrayRef<const char *> arguments) {
     if (Error error = takeFile())
       return error;
   return checkFiles();
-}
-
-void Flags::printHelp(raw_ostream &os) const {
-  ::par::config::HelpPage page{overview, usage, {}, {}, {}};
-  for (const Flag &flag : flags)
-    if (flag.name != "config") // which all tools have
-      page.flags.push_back({flag.spelling(), flag.value, flag.help, flag.section});
-  for (const std::string &name : mostUsed)
-    page.first.push_back((name.size() == 1 ? "-" : "--") + name);
-  os << ::par::config::printHelp(page, ::par::config::helpColumns());
 }
 
 std::optional<int> Flags::take(int argc, const char *const *argv) {

@@ -1,5 +1,5 @@
 //===- FlagsFile.cpp - flags in a file ------------------------------------------------------------------===//
-#include "par/Support/Flags.h"
+#include "FlagsDescription.h"
 #include "par/Support/MakeError.h"
 #include "par/config/RunFile.h"
 #include "par/config/Sources.h"
@@ -17,7 +17,6 @@ static Error toError(const ::par::io::Status &status) {
 /// Keeps the runtime's types, whose namespace has the compiler's name, out of the header.
 struct Flags::FileTaker {
   Flags &flags;
-  std::string tool = flags.toolName().str();
 
   static Takes::Form convert(Form form) {
     switch (form) {
@@ -35,18 +34,11 @@ struct Flags::FileTaker {
     llvm_unreachable("unknown form");
   }
 
-  Error refuse(const Setting &setting, const std::string &spelling, bool isKnown) const {
-    auto known = flags.foreign.find(spelling);
-    std::string meant = isKnown ? spelling : flags.closestTo(spelling);
-    return toError(
-        ::par::config::refuseKey(setting, tool, meant, known == flags.foreign.end() ? "" : known->second));
-  }
-
   Error take(const Setting &setting) {
     std::string spelling = (setting.name.size() == 1 ? "-" : "--") + setting.name;
     const Flag *flag = flags.find(spelling);
     if (!flag || flag->name == "config")
-      return refuse(setting, spelling, flag);
+      return toError(::par::config::refuseKey(setting, Description::getKnown(flags)));
     std::vector<std::string> texts;
     Takes takes{convert(flag->form), flag->isList, flag->value};
     if (Error error = toError(::par::config::toArguments(setting, takes, texts)))
@@ -70,7 +62,7 @@ void Flags::describeFile() {
 Error Flags::takeFile() {
   FileTaker taker{*this};
   std::vector<Setting> settings;
-  if (Error error = toError(::par::config::readSettings(configFile, taker.tool, settings)))
+  if (Error error = toError(::par::config::readSettings(configFile, toolName().str(), settings)))
     return error;
   for (const Setting &setting : settings)
     if (Error error = taker.take(setting))

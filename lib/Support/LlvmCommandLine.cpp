@@ -55,17 +55,14 @@ static bool isOnlyTyped(llvm::StringRef name) {
   return name.starts_with("help") || name == "h" || name == "version" || name == "config";
 }
 
-static std::string closestFlag(llvm::StringRef name) {
-  std::string best;
-  unsigned least = 3;
+/// Those of a file, without what is for tests of LLVM itself. The registry has no order.
+static ::par::config::KnownFlags getKnown(const std::string &tool) {
+  ::par::config::KnownFlags known{tool, {}, {}};
   for (auto &entry : llvm::cl::getRegisteredOptions())
-    if (unsigned distance = name.edit_distance(entry.first());
-        distance < least && !isOnlyTyped(entry.first()) &&
-        entry.second->getOptionHiddenFlag() != llvm::cl::ReallyHidden) {
-      least = distance;
-      best = entry.first().str();
-    }
-  return best.empty() ? "" : spell(best);
+    if (!isOnlyTyped(entry.first()) && entry.second->getOptionHiddenFlag() != llvm::cl::ReallyHidden)
+      known.spellings.push_back(spell(entry.first()));
+  llvm::sort(known.spellings);
+  return known;
 }
 
 static Takes describe(const Option &option) {
@@ -98,7 +95,7 @@ struct SettingTaker {
   bool take(const Setting &setting) {
     const Option *option = isOnlyTyped(setting.name) ? nullptr : findOption(setting.name);
     if (!option)
-      return check(::par::config::refuseKey(setting, tool, closestFlag(setting.name), ""));
+      return check(::par::config::refuseKey(setting, getKnown(tool)));
     std::vector<std::string> values;
     if (!check(::par::config::toArguments(setting, describe(*option), values)))
       return false;

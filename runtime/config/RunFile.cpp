@@ -91,14 +91,19 @@ io::Status toArguments(const Setting &setting, const Takes &takes, std::vector<s
   return {};
 }
 
-io::Status refuseKey(const Setting &setting, const std::string &tool, const std::string &meant,
-                     const std::string &remedy) {
-  std::string text = setting.place + ": '" + setting.name + "' is no flag of " + tool;
+/// How the command line has it.
+static std::string spell(const Setting &setting) {
+  return (setting.name.size() == 1 ? "-" : "--") + setting.name;
+}
+
+io::Status refuseKey(const Setting &setting, const KnownFlags &known) {
+  std::string text = setting.place + ": '" + setting.name + "' is no flag of " + known.tool;
+  auto [meant, remedy] = suggestFlag({spell(setting), setting.value.text}, known);
   if (!remedy.empty())
-    return io::Status::error(text + ": " + remedy);
+    return io::Status::error(text + remedy);
   for (const char *onlyTyped : {"", "--help", "--version", "--config"})
     if (meant == onlyTyped)
-      return io::Status::error(text + " that a file can set; " + tool + " --help lists them");
+      return io::Status::error(text + " that a file can set; " + known.tool + " --help lists them");
   return io::Status::error(text + "; did you mean '" + meant.substr(meant.find_first_not_of('-')) + "'?");
 }
 

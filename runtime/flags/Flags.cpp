@@ -1,6 +1,5 @@
 #include "flags/Flags.h"
 
-#include "flags/Spelling.h"
 #include "par/Version.h"
 #include "par/config/FileUses.h"
 #include "par/config/Message.h"
@@ -167,27 +166,27 @@ io::Status Flags::split(const std::vector<std::string> &arguments, Split &result
   return {};
 }
 
-std::string Flags::closestTo(const std::string &spelling) const {
-  std::vector<std::string> known = {"--help", "--version"};
+config::KnownFlags Flags::knownFlags() const {
+  config::KnownFlags known{tableName(tool), {"--help", "--version"}, remedies};
   for (const Flag &flag : flags)
-    known.push_back(flag.spellings.substr(flag.spellings.find("--")));
-  return closest(spelling, known);
+    known.spellings.push_back(flag.spellings.substr(flag.spellings.find("--")));
+  return known;
 }
 
-/// A word that begins like a flag and is none of this tool's.
-io::Status Flags::refuseFlag(const std::string &spelling) const {
-  if (auto remedy = remedies.find(spelling); remedy != remedies.end())
-    return io::Status::error("unknown flag " + spelling + ": " + remedy->second);
-  std::string meant = closestTo(spelling);
-  return io::Status::error("unknown flag " + spelling +
-                           (meant.empty() ? "; --help lists the flags" : "; did you mean " + meant + "?"));
+/// A word that begins like a flag, with what is behind its "=" or is the next word.
+static config::UnknownFlag asFlag(const std::vector<std::string> &words, size_t at) {
+  size_t sign = words[at].find('=');
+  bool isAttached = sign != std::string::npos, isLast = at + 1 == words.size();
+  return {words[at].substr(0, sign), isAttached ? words[at].substr(sign + 1)
+                                     : isLast   ? std::string()
+                                                : words[at + 1]};
 }
 
 io::Status Flags::takeOperands(const std::vector<std::string> &others) {
   // First what looks like a flag: the value of an unknown one is no operand.
-  for (const std::string &argument : others)
-    if (argument.size() > 1 && argument[0] == '-')
-      return refuseFlag(argument.substr(0, argument.find('=')));
+  for (size_t at = 0; at < others.size(); ++at)
+    if (others[at].size() > 1 && others[at][0] == '-')
+      return io::Status::error(config::refuseFlag(asFlag(others, at), knownFlags()));
   bool many = positional && positional->all;
   if (size_t most = positional ? 1 : 0; !many && others.size() > most)
     return io::Status::error("unexpected argument '" + others[most] + "'; usage: " + usage);
@@ -224,11 +223,8 @@ io::Status Flags::takeSetting(const config::Setting &setting) {
   std::string spelling = (setting.name.size() == 1 ? "-" : "--") + setting.name;
   auto found =
       std::find_if(flags.begin(), flags.end(), [&](const Flag &flag) { return flag.isSpelt(spelling); });
-  if (found == flags.end() || found->isSpelt("--config")) {
-    auto remedy = remedies.find(spelling);
-    return config::refuseKey(setting, tableName(tool), closestTo(spelling),
-                             remedy == remedies.end() ? "" : remedy->second);
-  }
+  if (found == flags.end() || found->isSpelt("--config"))
+    return config::refuseKey(setting, knownFlags());
   std::vector<std::string> texts;
   PAR_TRY(config::toArguments(setting, {found->form, found->isRepeated, found->value}, texts));
   if (!found->place.empty())

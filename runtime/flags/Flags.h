@@ -4,6 +4,7 @@
 
 #include "flags/Values.h"
 #include "par/config/RunFile.h"
+#include "par/config/Spelling.h"
 #include "par/io/Status.h"
 
 #include <deque>
@@ -100,7 +101,7 @@ private:
   };
   io::Status refuseEmptyValues(const std::vector<std::string> &arguments) const;
   io::Status split(const std::vector<std::string> &arguments, Split &result);
-  io::Status refuseFlag(const std::string &spelling) const;
+  config::KnownFlags knownFlags() const;
   io::Status takeOperands(const std::vector<std::string> &others);
   io::Status takeFlag(Flag &flag);
   io::Status takeFile(const std::string &path);
@@ -108,7 +109,6 @@ private:
   io::Status takeAll(const Split &result);
   io::Status checkFiles() const;
   const Flag *find(const std::string &spelling) const;
-  std::string closestTo(const std::string &spelling) const;
   std::string helpText() const;
 
   std::string configFile;
@@ -124,21 +124,23 @@ template <typename Value>
 Flag &Flags::choice(std::string spellings, std::vector<std::pair<std::string, Value>> words, std::string help,
                     Value &target) {
   std::string listed;
+  std::vector<std::string> known;
   for (size_t i = 0; i < words.size(); ++i) {
     bool repeats = false;
     for (size_t j = 0; j < i; ++j)
       repeats |= words[j].second == words[i].second;
     if (!repeats)
       listed += (listed.empty() ? "" : "|") + words[i].first;
+    known.push_back(words[i].first);
   }
   return custom(std::move(spellings), listed, std::move(help),
-                [words = std::move(words), listed, &target](const std::string &text) {
+                [words = std::move(words), listed, known, &target](const std::string &text) {
                   for (const auto &[word, value] : words)
                     if (word == text) {
                       target = value;
                       return std::string();
                     }
-                  return isNot(text, listed);
+                  return isNot(text, listed) + config::suggestWord(text, known);
                 })
       .takes(config::Takes::text);
 }

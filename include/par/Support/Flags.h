@@ -94,16 +94,16 @@ private:
   llvm::Error parse(llvm::ArrayRef<const char *> arguments);
   llvm::Error parseFlag(llvm::ArrayRef<const char *> arguments, size_t &at);
   const Flag *find(llvm::StringRef spelling) const;
-  llvm::Error unknown(llvm::StringRef spelling) const;
+  /// `value`: what stands behind it.
+  llvm::Error unknown(llvm::StringRef spelling, llvm::StringRef value) const;
   llvm::Error takeOperand(llvm::StringRef text);
-  /// The flag that a misspelt one is nearest to, or nothing.
-  std::string closestTo(llvm::StringRef spelling) const;
   llvm::StringRef toolName() const { return llvm::StringRef(usage).split(' ').first; }
   llvm::Error setValue(const Flag &flag, llvm::StringRef value);
   llvm::Error checkFiles() const;
   void describeFile();
   llvm::Error takeFile();
   struct FileTaker;
+  struct Description;
 
   void printHelp(llvm::raw_ostream &os) const;
 

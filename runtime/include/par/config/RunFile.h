@@ -3,6 +3,7 @@
 #define PAR_CONFIG_RUNFILE_H
 
 #include "par/config/Toml.h"
+#include "par/config/UnknownFlag.h"
 
 namespace par::config {
 
@@ -32,10 +33,8 @@ struct Takes {
 /// Error if the value has another type.
 io::Status toArguments(const Setting &setting, const Takes &takes, std::vector<std::string> &arguments);
 
-/// A key that is no flag of `tool`. `meant`: the flag it may have been meant for, with dashes, or nothing.
-/// `remedy`: what is to be said of it instead, or nothing.
-io::Status refuseKey(const Setting &setting, const std::string &tool, const std::string &meant,
-                     const std::string &remedy);
+/// A key that is no flag of the tool, or one that only the command line has.
+io::Status refuseKey(const Setting &setting, const KnownFlags &known);
 
 } // namespace par::config
 #endif
