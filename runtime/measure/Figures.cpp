@@ -4,7 +4,7 @@
 
 namespace par::measure {
 
-std::string toJson(const Measurement &measurement) {
+std::string toJson(const Measurement &measurement, bool isLine) {
   using Json = nlohmann::ordered_json;
   Json products = Json::array(), kernels = products, attention = products, collectives = products,
        messages = products;
@@ -42,7 +42,7 @@ std::string toJson(const Measurement &measurement) {
               {"messages", messages},
               {"compute_share", measurement.overlap.computeShare},
               {"communicate_share", measurement.overlap.communicateShare}}
-             .dump(2) +
+             .dump(isLine ? -1 : 2) +
          "\n";
 }
 

@@ -87,11 +87,11 @@ void measureOverlap(Measurement &into);
 /// Told what comes next, and how many of all parts are done.
 using ReportPart = std::function<void(const char *part, int done, int all)>;
 
-/// All of it, within a minute.
+/// All of it, on an idle machine in some seconds.
 Measurement measureMachine(const ReportPart &report);
 
-/// What lib/Planner/MeasuredCluster.cpp reads.
-std::string toJson(const Measurement &measurement);
+/// What lib/Planner/MeasuredCluster.cpp reads: in one line, or in as many as people read.
+std::string toJson(const Measurement &measurement, bool isLine);
 
 int parMeasureMain(int argc, char **argv);
 

@@ -39,7 +39,7 @@ public:
   }
 
 private:
-  static constexpr size_t leastLoops = 5;
+  static constexpr size_t leastLoops = 3;
   static constexpr double leastSeconds = 0.01;
 
   io::Status startRanks(io::Threads &threads) {

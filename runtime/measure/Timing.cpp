@@ -16,8 +16,8 @@ static double timeRuns(const std::function<void()> &body, int64_t runs) {
 
 double measureSeconds(const std::function<void()> &body) {
   constexpr double least = 0.01;
-  constexpr int samples = 5;
-  body(); // what it touches for the first time
+  constexpr int samples = 3; // whoever wants to be sure measures several rounds
+  body();                    // what it touches for the first time
   int64_t runs = 1;
   double total = timeRuns(body, runs);
   while (total < least) {

@@ -8,6 +8,8 @@
 #include "par/Cost/Cluster.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
+#include <string>
+#include <vector>
 
 namespace mlir::par {
 
@@ -19,6 +21,10 @@ struct MeasuredMachine {
   Cluster cluster;
   std::string whyBusy; ///< why the figures are not those of an idle machine; empty: they are
 };
+
+/// The quickest of one or two rounds. A second one that is missing, or differs by more than an idle machine's
+/// would, is why the machine is called busy, also in the cluster's name.
+MeasuredMachine judgeRounds(std::vector<Cluster> rounds);
 
 /// Measures this machine twice, for some seconds, at most a minute.
 llvm::Expected<MeasuredMachine> measureThisMachine();

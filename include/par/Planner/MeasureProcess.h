@@ -9,9 +9,10 @@
 
 namespace mlir::par {
 
-/// Runs `tool` with `-o -` and returns its standard output. The child process ends with this one, however
-/// this one ends, and is ended at the deadline, which is an error.
-llvm::Expected<std::string> runMeasureTool(llvm::StringRef tool,
+/// Runs `tool` for so many rounds and returns what it wrote to standard output, at the deadline what it has
+/// written by then. The child process ends with this one, however this one ends, and is ended at the
+/// deadline.
+llvm::Expected<std::string> runMeasureTool(llvm::StringRef tool, int64_t rounds,
                                            std::chrono::steady_clock::time_point deadline);
 
 } // namespace mlir::par

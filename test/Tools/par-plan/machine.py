@@ -3,32 +3,27 @@
 They run beside a par-measure of this test: it writes figures that par-measure found once, slower or later as it is told."""
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
-import time
 
 folder = sys.argv[1]
-cache, tools, model = (os.path.join(folder, name) for name in ("cache", "tools", "model.json"))
+cache, tools, temporary, model = (os.path.join(folder, name) for name in ("cache", "tools", "temporary", "model.json"))
 SHAPE = ["--dtype", "f32", "--seq", "16", "--batch", "8", "--ranks", "2"]
-# Runs of it are counted in the file `runs`; of run n it takes word n of SLOWER, by how many times it is slower, or "wait".
+# In each round it takes a word of SLOWER, by how many times it is slower, or "wait" behind a line that says that it is there.
 STANDIN = """#!{python}
 import json, os, sys, time
-with open({folder!r} + "/runs", "a") as file:
-    file.write("x")
-    file.flush()
-    number = file.tell() - 1
-words = os.environ["SLOWER"].split()
-word = words[min(number, len(words) - 1)]
-open({folder!r} + "/pid", "w").write(str(os.getpid()))
-if word == "wait":
-    time.sleep(600)
-figures = json.load(open({folder!r} + "/figures.json"))
-for product in figures["products"]:
-    product["seconds"] *= float(word)
-assert sys.argv[1:] == ["-o", "-"], sys.argv
-print(json.dumps(figures))
+assert sys.argv[1:] == ["--rounds", "2", "-o", "-"], sys.argv
+for word in os.environ["SLOWER"].split():
+    if word == "wait":
+        print("measuring", file=sys.stderr, flush=True)
+        time.sleep(120)
+    figures = json.load(open({folder!r} + "/figures.json"))
+    for product in figures["products"]:
+        product["seconds"] *= float(word)
+    print(json.dumps(figures), flush=True)
 """
 
 
@@ -36,8 +31,7 @@ def environment(slower):
     return {**os.environ, "XDG_CACHE_HOME": cache, "SLOWER": slower}
 
 
-def run(name, *words, slower="1"):
-    open(f"{folder}/runs", "w").close()
+def run(name, *words, slower="1 1"):
     done = subprocess.run([f"{tools}/{name}", *words], capture_output=True, text=True, env=environment(slower))
     if done.returncode:
         sys.exit(f"{words}: {done.stderr}")
@@ -72,27 +66,19 @@ def check_busy():
     print("nearly alike:", "kept" if read_cache() else "")
 
 
-def check_killed():
-    """What is measuring ends with who asked for it, however that ends; and nothing is left."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        shutil.rmtree(cache, ignore_errors=True)
-        if os.path.exists(f"{folder}/pid"):
-            os.remove(f"{folder}/pid")
-        open(f"{folder}/runs", "w").close()
-        process = subprocess.Popen([f"{tools}/par-plan", model, *SHAPE], env=environment("wait"), stderr=subprocess.DEVNULL)
-        while not os.path.exists(f"{folder}/pid") or not open(f"{folder}/pid").read():
-            time.sleep(0.02)
-        child = int(open(f"{folder}/pid").read())
+def check_killed(number, *words):
+    """What is measuring ends with who asked for it, however that ends: both ends of the pipe close. Nothing is left."""
+    shutil.rmtree(cache, ignore_errors=True)
+    os.makedirs(temporary, exist_ok=True)
+    with subprocess.Popen([f"{tools}/{words[0]}", *words[1:]], env={**environment("wait"), "TMPDIR": temporary}, stderr=subprocess.PIPE) as process:
+        while (line := process.stderr.readline()) != b"measuring\n":
+            if not line:
+                sys.exit(f"{words[0]} ended before it measured")
         process.send_signal(number)
         process.wait()
-        for _ in range(200):
-            state = f"/proc/{child}/stat"
-            if not os.path.exists(state) or open(state).read().rsplit(")", 1)[1].split()[0] == "Z":
-                break
-            time.sleep(0.05)
-        else:
-            sys.exit(f"{number.name}: par-measure goes on")
-        print(f"{number.name}: both are gone")
+        if not select.select([process.stderr], [], [], 60)[0] or process.stderr.read():
+            sys.exit(f"{words[0]}, {number.name}: par-measure goes on")
+    print(f"{words[0]}, {number.name}: both are gone, left {os.listdir(temporary) + os.listdir(cache) if os.path.exists(cache) else os.listdir(temporary)}")
 
 
 make_tools()
@@ -113,4 +99,7 @@ print("spoilt:", run("par-plan", model, *SHAPE)[1])
 if read_cache()[1] == b"{":
     sys.exit("what was spoilt is still there")
 check_busy()
-check_killed()
+for number, name in (signal.SIGTERM, "par-plan"), (signal.SIGKILL, "par-plan"), (signal.SIGTERM, "par-compile"):
+    check_killed(number, name, model, *SHAPE, *(["-o", package + ".killed"] if name == "par-compile" else []))
+if os.path.exists(package + ".killed"):
+    sys.exit("par-compile left a package")
