@@ -216,7 +216,7 @@ static std::string describeBatch(int64_t batch, const BatchAdvice &advice) {
 std::vector<std::string> par::listNotes(const SearchResult &result, const AnswerFacts &facts) {
   std::vector<std::string> notes;
   if (result.plainest != 0)
-    notes.push_back("the plainest plan is taken: " + describePlainest(result, facts) + "; the best is " +
+    notes.push_back("the plainest plan is recommended: " + describePlainest(result, facts) + "; the best is " +
                     printDifference(Plan(), result.plans.front().plan));
   for (const BatchAdvice &advice : facts.batches)
     notes.push_back(describeBatch(result.plans.front().plan.batch, advice));

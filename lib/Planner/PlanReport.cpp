@@ -1,8 +1,8 @@
-//===- PlanReport.cpp - a page about the plans of a model
-//------------------------------------------------===//
+//===- PlanReport.cpp - a page about the plans of a model -----------------------------------------------===//
 #include "PlanReport.h"
 #include "par/Compile/PlanFlags.h"
 #include "par/Emit/Page.h"
+#include "par/Emit/PictureTicks.h"
 #include "par/Support/Bytes.h"
 #include "par/Support/Seconds.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -23,6 +23,7 @@ public:
          << " plans weighed, " << report.result.estimated << " estimated, " << report.result.compiled
          << " compiled.</p>\n";
     writePlans();
+    writeNotes();
     writeLevers();
     writeFrontier();
     writeStrategies();
@@ -55,6 +56,11 @@ private:
   void writePlans() {
     page << "<h2>The best plans</h2>\n";
     beginTable("");
+    if (report.result.plainest != 0) {
+      page << "<tr><td>plainest</td>";
+      writeRow(report.result.getPlainest());
+      page << "</tr>\n";
+    }
     int64_t number = 0;
     for (const FoundPlan &found : llvm::ArrayRef(report.result.plans).take_front(report.top)) {
       page << "<tr><td class=\"n\">" << ++number << "</td>";
@@ -62,6 +68,16 @@ private:
       page << "</tr>\n";
     }
     page << "</table>\n";
+  }
+
+  /// What is said of the plans, and of how far predictions are off.
+  void writeNotes() {
+    for (const std::string &note : listNotes(report.result, report.facts))
+      page << "<p>" << escapeHtml(note) << "</p>\n";
+    std::string claim;
+    llvm::raw_string_ostream os(claim);
+    printClaim(report.facts.claim, os);
+    page << "<p>" << escapeHtml(os.str()) << "</p>\n";
   }
 
   void writeLevers() {
@@ -137,18 +153,15 @@ private:
   }
 
   void writeAxes() {
-    constexpr int parts = 5;
-    for (int i = 0; i <= parts; ++i) {
-      double bytes = mostBytes * i / parts, seconds = mostSeconds * i / parts;
+    constexpr int parts = 6;
+    for (const PictureTick &tick : chooseByteTicks(mostBytes, parts))
       page << formatv("<line class=\"axis\" x1=\"{0:f1}\" x2=\"{0:f1}\" y1=\"{1}\" y2=\"{2}\"/><text "
                       "x=\"{0:f1}\" y=\"{3}\" text-anchor=\"middle\">{4}</text>\n",
-                      getX(bytes), kTop, kHeight - kBottom, kHeight - 8,
-                      formatBytes(static_cast<int64_t>(bytes)))
-           << formatv("<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:f1}\" y2=\"{2:f1}\"/><text "
+                      getX(tick.value), kTop, kHeight - kBottom, kHeight - 8, tick.label);
+    for (const PictureTick &tick : chooseSecondTicks(mostSeconds, parts))
+      page << formatv("<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:f1}\" y2=\"{2:f1}\"/><text "
                       "x=\"{3}\" y=\"{4:f1}\" text-anchor=\"end\">{5}</text>\n",
-                      kLeft, kWidth - kRight, getY(seconds), kLeft - 8, getY(seconds) + 4,
-                      formatSeconds(seconds));
-    }
+                      kLeft, kWidth - kRight, getY(tick.value), kLeft - 8, getY(tick.value) + 4, tick.label);
   }
 
   static constexpr double kWidth = 1040, kHeight = 360, kLeft = 80, kRight = 40, kTop = 12, kBottom = 30;

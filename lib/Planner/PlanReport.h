@@ -15,7 +15,7 @@ struct PlanReport {
   AnswerFacts facts;
   size_t top = 1; ///< plans of the result in the table
   std::vector<FoundPlan> frontier;
-  std::string steps; ///< of the best plan (StagePicture.h)
+  std::string steps; ///< of the recommended plan (StagePicture.h)
 };
 
 /// A page of HTML that needs no other file: the best plans, what binds them, step time against memory, the

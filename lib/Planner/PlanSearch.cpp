@@ -8,9 +8,6 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// So many are compiled at most once there is one that fits: estimates that are far off would have all be
-/// compiled.
-static constexpr int64_t kMostCompiled = 48;
 /// So many at most for the sake of those behind the best.
 static constexpr int64_t kMostForList = 12;
 /// So many at most for the sake of a plainer one.
@@ -426,7 +423,7 @@ void PlanSearch::compileAhead() {
 }
 
 bool PlanSearch::isOver(const Candidate &next) const {
-  if (!result.plans.empty() && result.compiled >= kMostCompiled)
+  if (!result.plans.empty() && result.compiled >= limits.mostCompiled)
     return true;
   if (next.least > limits.known)
     return true;
@@ -548,7 +545,7 @@ SearchResult PlanSearch::runOnce(const SearchLimits &asked) {
     look(candidate);
   }
   workers.expectNothing();
-  if (!queue->empty() && result.compiled >= kMostCompiled)
+  if (!queue->empty() && result.compiled >= limits.mostCompiled)
     noteCap();
   if (!result.plans.empty() && limits.plainerWithin > 0)
     lookForPlainer();

@@ -16,7 +16,10 @@ struct SearchLimits {
   int64_t top = 1;                   ///< at least so many are found, if so many fit
   double seconds = kNone;            ///< after which it ends with those that it has, but not without any
   std::optional<double> usableBytes; ///< of a rank, in place of the cluster's
-  double known = kNone;              ///< what is no better than that is not looked for
+  /// So many are compiled at most once there is one that fits: estimates that are far off would have all be
+  /// compiled.
+  int64_t mostCompiled = 48;
+  double known = kNone; ///< what is no better than that is not looked for
   /// A share. What is so far behind the best at most is looked at as well, if it is plainer (PlainPlan.h).
   double plainerWithin = 0;
   SearchProgress *progress = nullptr; ///< is told how far the search has come

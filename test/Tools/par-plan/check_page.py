@@ -41,3 +41,7 @@ for before, after in zip(points, points[1:]):
 assert len(points) == text.count("<circle")
 print(f"the frontier has {len(points)} plans, each slower and smaller than the one before")
 print("well formed, with " + ", ".join(page.headings))
+# Axes have round numbers.
+for label in re.findall(r'<text x="[^"]*" y="[^"]*" text-anchor="(?:middle|end)">([^<]*)</text>', text.split("Step time against memory")[1].split("</svg>")[0]):
+    assert re.fullmatch(r"0|(?:[125]0*|\d0*|[1-9]\d*0*|0\.[125]|\d\.5) [A-Za-zµ]+", label), label
+assert "predictions of steps are" in text

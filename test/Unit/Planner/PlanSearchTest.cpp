@@ -177,6 +177,24 @@ TEST_P(SmallSpaceTest, FindsTheBestOfAllPlans) {
   expectBest(search, all);
 }
 
+// A search that has compiled as many as it may says what it leaves open, unless nothing can be better.
+TEST_P(PlanSearchTest, TheCapSaysWhatItLeavesOpen) {
+  SearchLimits limits;
+  limits.top = 4;
+  limits.mostCompiled = 1;
+  SearchResult capped = PlanSearch(workers, cluster, request).run(limits);
+  ASSERT_EQ(capped.plans.size(), 1u);
+  EXPECT_TRUE(capped.isCutShort);
+  double best = PlanSearch(workers, cluster, request).run().plans.front().seconds;
+  EXPECT_EQ(capped.end == SearchEnd::Cap, capped.bound.has_value());
+  if (capped.end == SearchEnd::Cap) {
+    EXPECT_LE(*capped.bound, best);
+    EXPECT_LE(*capped.bound, capped.plans.front().seconds);
+  } else {
+    EXPECT_EQ(capped.plans.front().seconds, best);
+  }
+}
+
 // State that a host has no room for is not offloaded; of a device that is a part of the host, no state is.
 TEST_P(PlanSearchTest, HostsHaveRoomForWhatIsOffloaded) {
   request.objective = Objective::Memory;

@@ -118,7 +118,8 @@ TEST_F(Export, MistakesAreNamed) {
   expectError("--checkpoint is missing", parExport((folder / "m.par") + " -o " + (folder / "out")));
   expectError("--dtype is 'f64', expected f32|bf16|f16", run("w.safetensors", "--dtype f64"));
   expectError("--dtype is given twice", run("w.safetensors", "--dtype f16 --dtype f16"));
-  expectError("unknown flag --max-shard; did you mean --max-shard-size?", run("w.safetensors", "--max-shard 5GB"));
+  expectError("unknown flag --max-shard; did you mean --max-shard-size?",
+              run("w.safetensors", "--max-shard 5GB"));
   expectError("is no package", parExport((folder / "no.par") + " --checkpoint x -o " + (folder / "out")));
   expectError("missing: cannot be read", run("missing", ""));
   expectError("m.par: holds no complete checkpoint", run("m.par", ""));
