@@ -103,7 +103,9 @@ void mlir::par::describeModelFlags(Flags &flags, Plan &plan) {
   addInteger(flags, "batch",
              "sequences per optimizer step over all ranks (default: 8 per data-parallel rank)", plan.batch);
   addInteger(flags, "micro-batches", "micro-batches per step (default: 1)", plan.microBatches);
-  flags.parsed("dtype", "TYPE", "type of a MODEL's parameters and activations: f32 or bf16 (default: f32)",
+  flags.parsed("dtype", "TYPE",
+               "type of a MODEL's parameters and activations: f32 or bf16 (default: f32; of plans that are "
+               "found for GPUs bf16)",
                [&plan](llvm::StringRef text) -> llvm::Error {
                  llvm::Expected<FloatKind> kind = parseFloatKind(text);
                  if (!kind)
