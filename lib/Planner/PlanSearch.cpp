@@ -1,27 +1,18 @@
 //===- PlanSearch.cpp - the best plans of a model on a cluster ------------------------------------------===//
-#include "par/Planner/PlanSearch.h"
+#include "SearchQueue.h"
 #include "par/Cost/StepSpeed.h"
-#include "par/Planner/PlainPlan.h"
-
-#include <set>
 
 using namespace mlir;
 using namespace mlir::par;
 
 /// So many at most for the sake of those behind the best.
 static constexpr int64_t kMostForList = 12;
-/// So many at most for the sake of a plainer one.
-static constexpr int64_t kMostForPlainest = 8;
-/// How far from the number that is asked for one is looked for that has plans.
-static constexpr int64_t kFarthestRanks = 256;
-/// So many ranks at most are looked at where fewer are too few.
-static constexpr int64_t kMostRanks = 1 << 14;
 /// What is a little longer than the best by its estimate may be shorter when it is compiled. It is, as long
 /// as that is cheap: until lists of so many micro-batches of chunks were compiled.
 static constexpr int64_t kMostEntries = 2048;
-/// By how much an estimate may be too long. Of pipelines, whose lists are replayed, it is closer where
-/// nothing runs beside them.
-static constexpr double kTimeSlack = 1.01, kReplaySlack = 1.006;
+/// By how much an estimate of a pipeline may be too long, whose lists are replayed and beside which nothing
+/// runs.
+static constexpr double kReplaySlack = 1.006;
 /// By how much more memory than is estimated is needed so often that what is smaller is weighed as well.
 static constexpr double kMemorySlack = 1.045;
 /// The same of memory where a plan that is like it was compiled.
@@ -30,45 +21,8 @@ static constexpr double kLikenessSlack = 1.02;
 static constexpr double kLearnedShare = 0.5;
 /// And where nothing fits by estimates that are right within the slack.
 static constexpr double kDesperateSlack = 1.3;
-/// State is padded, which bounds do not know.
-static constexpr double kBoundSlack = 1.001;
-
-/// Of so many candidates those of parts are taken apart at once.
-static constexpr int64_t kTogether = 192;
 /// What is estimated to be so close to the least of what is not known yet is worth compiling ahead.
 static constexpr double kCloseAhead = 1.03;
-
-namespace {
-/// How much is known of a plan. Bounds are of it with any groups that state may be divided over, or with its
-/// own.
-enum class Knowledge { BoundOfGroups, Bound, Estimate, Simulation };
-} // namespace
-
-struct PlanSearch::Candidate {
-  int64_t mechanisms = 0; ///< at least, where plainer ones are looked for; else 0
-  double least = 0;       ///< of the objective
-  int64_t number = 0;     ///< in the order in which candidates came: equal ones stay in it
-  double likely = 0;      ///< the objective as it is estimated, if it is
-  double bytes = 0;       ///< as they are bounded or estimated; 0: not yet
-  Knowledge known = Knowledge::Bound;
-  Plan plan;
-
-  bool operator<(const Candidate &other) const {
-    return std::tie(mechanisms, least, number) < std::tie(other.mechanisms, other.least, other.number);
-  }
-};
-
-/// The best come first, or the plainest of those within a limit.
-struct PlanSearch::Queue : std::set<Candidate> {
-  int64_t numbered = 0;
-  bool isPlainestFirst = false;
-  double limit = SearchLimits::kNone; ///< what takes more is left out
-  void add(Plan plan, double least, Knowledge known, double likely = 0, double bytes = 0) {
-    if (least <= limit)
-      insert({isPlainestFirst ? countMechanisms(plan) : 0, least, numbered++, likely, bytes, known,
-              std::move(plan)});
-  }
-};
 
 PlanSearch::PlanSearch(PlanWorkers &workers, const Cluster &cluster, const PlanRequest &request)
     : workers(workers), cluster(cluster), request(request), tables(workers, request.isGraph),
@@ -111,10 +65,6 @@ double PlanSearch::getUsableBytes(const Plan &plan) const {
                             : std::min(par::getUsableBytes(plan, cluster), request.memoryLimit);
 }
 
-bool PlanSearch::fitsByBound(const Plan &plan, double bytes) const {
-  return bytes / kBoundSlack <= getUsableBytes(plan);
-}
-
 bool PlanSearch::fits(const Plan &plan, double bytes) {
   if (bytes <= getUsableBytes(plan))
     return true;
@@ -126,164 +76,6 @@ bool PlanSearch::fits(const Plan &plan, double bytes) {
 bool PlanSearch::fitsHost(double bytes) const {
   auto together = static_cast<double>(std::min(cluster.nodeRanks, request.ranks));
   return together * bytes <= cluster.host.memoryBytes;
-}
-
-static Plan offload(Plan plan) {
-  plan.offload = OffloadKind::DeviceUpdate;
-  return plan;
-}
-
-double PlanSearch::boundBytes(const Plan &plan, double bytes) {
-  if (!request.mayOffload())
-    return bytes;
-  std::optional<PlanEstimate> least = estimator.boundFamily(offload(plan), !request.hasPinnedGroups());
-  return least && fitsHost(least->hostBytes) ? std::min(bytes, least->bytes) : bytes;
-}
-
-void PlanSearch::boundAll() {
-  bool anyGroup = !request.hasPinnedGroups(), isSmallBest = request.objective == Objective::Memory;
-  visitPlans(request, static_cast<int64_t>(tables.getKinds(request.plan).size()), [&](const Plan &plan) {
-    bounded.push_back({plan, std::nullopt, std::nullopt});
-    tables.expectLeast(plan);
-  });
-  for (const Bounded &one : bounded) {
-    estimator.prepare(one.plan, /*anyRecompute=*/true);
-    if (isSmallBest && request.mayOffload())
-      estimator.prepare(offload(one.plan), /*anyRecompute=*/true);
-  }
-  workers.forEach(static_cast<int64_t>(bounded.size()), [&](int64_t number) {
-    Bounded &one = bounded[static_cast<size_t>(number)];
-    one.least = estimator.boundFamily(one.plan, anyGroup);
-    if (one.least && isSmallBest)
-      one.least->bytes = boundBytes(one.plan, one.least->bytes);
-  });
-  llvm::erase_if(bounded, [](const Bounded &one) { return !one.least; });
-}
-
-void PlanSearch::bound() {
-  if (bounded.empty())
-    boundAll();
-  result.weighed = static_cast<int64_t>(bounded.size());
-  // What does not fit may fit when it is offloaded.
-  for (const Bounded &one : bounded)
-    if (request.mayOffload() && !one.offloaded && !fitsByBound(one.plan, one.least->bytes))
-      estimator.prepare(offload(one.plan), /*anyRecompute=*/true);
-  workers.forEach(result.weighed, [&](int64_t number) {
-    Bounded &one = bounded[static_cast<size_t>(number)];
-    if (!one.offloaded && !fitsByBound(one.plan, one.least->bytes))
-      one.offloaded = boundBytes(one.plan, one.least->bytes);
-  });
-  for (const auto &[plan, least, offloaded] : bounded)
-    if (fits(plan, std::min(least->bytes, offloaded.value_or(least->bytes)) / kBoundSlack))
-      queue->add(plan, measure(least->seconds / kTimeSlack, least->bytes / kBoundSlack),
-                 Knowledge::BoundOfGroups, 0, least->bytes);
-}
-
-bool PlanSearch::hasPlan(int64_t ranks,
-                         llvm::function_ref<bool(const Plan &, const PlanEstimate &)> isWanted) {
-  PlanRequest other = request;
-  other.ranks = ranks;
-  bool found = false;
-  visitPlans(other, static_cast<int64_t>(tables.getKinds(request.plan).size()), [&](const Plan &plan) {
-    if (found)
-      return;
-    std::optional<PlanEstimate> least = estimator.boundFamily(plan, true);
-    found = least && isWanted(plan, *least);
-  });
-  return found;
-}
-
-std::optional<FoundPlan> PlanSearch::findLeast() {
-  PlanRequest smallest = request;
-  smallest.objective = Objective::Memory;
-  SearchLimits ample;
-  ample.usableBytes = SearchLimits::kNone;
-  SearchResult found = PlanSearch(workers, cluster, smallest).run(ample);
-  return found.plans.empty() ? std::nullopt : std::optional(std::move(found.plans.front()));
-}
-
-std::optional<int64_t> PlanSearch::findEnoughRanks() {
-  if (cluster.device.isShared)
-    return std::nullopt;
-  auto mayFit = [&](const Plan &plan, const PlanEstimate &least) {
-    return fitsByBound(plan, boundBytes(plan, least.bytes));
-  };
-  int64_t most = std::min(kMostRanks, cluster.getMostRanks().value_or(kMostRanks));
-  for (int64_t ranks = 2 * request.ranks; ranks <= most; ranks *= 2)
-    if (hasPlan(ranks, mayFit))
-      return ranks;
-  return std::nullopt;
-}
-
-std::vector<int64_t> PlanSearch::findNearestRanks() {
-  auto hasPlans = [&](int64_t ranks) {
-    return hasPlan(ranks, [](const Plan &, const PlanEstimate &) { return true; });
-  };
-  std::vector<int64_t> nearest;
-  int64_t ranks = request.ranks;
-  int64_t least = std::max<int64_t>(1, ranks - kFarthestRanks);
-  int64_t most = std::min(ranks + kFarthestRanks, cluster.getMostRanks().value_or(ranks + kFarthestRanks));
-  for (int64_t fewer = ranks - 1; fewer >= least && nearest.empty(); --fewer)
-    if (hasPlans(fewer))
-      nearest.push_back(fewer);
-  for (int64_t more = ranks + 1, before = static_cast<int64_t>(nearest.size());
-       more <= most && static_cast<int64_t>(nearest.size()) == before; ++more)
-    if (hasPlans(more))
-      nearest.push_back(more);
-  return nearest;
-}
-
-void PlanSearch::addBounds(Parts parts) {
-  for (auto &[plan, least] : parts)
-    tables.expectLeast(plan);
-  for (auto &[plan, least] : parts)
-    estimator.prepare(plan, /*anyRecompute=*/false);
-  std::vector<std::optional<PlanEstimate>> bounds(parts.size());
-  workers.forEach(static_cast<int64_t>(parts.size()), [&](int64_t number) {
-    auto at = static_cast<size_t>(number);
-    bounds[at] = estimator.bound(parts[at].first);
-  });
-  for (auto &&[part, bound] : llvm::zip(parts, bounds)) {
-    auto &[plan, least] = part;
-    // What is smaller takes no less time, but it is smaller.
-    if (bound && request.objective != Objective::Memory)
-      least = std::max(least, measure(bound->seconds / kTimeSlack, 0));
-    queue->add(std::move(plan), least, Knowledge::Bound, 0, bound ? bound->bytes : 0);
-  }
-}
-
-bool PlanSearch::isOfParts(const Candidate &candidate) const {
-  return candidate.known == Knowledge::BoundOfGroups ||
-         (candidate.known == Knowledge::Bound && !fitsByBound(candidate.plan, candidate.bytes));
-}
-
-void PlanSearch::addSmaller(const Candidate &candidate, double least, Parts &parts) const {
-  if (request.objective == Objective::Memory)
-    least = 0;
-  for (Plan &smaller : findSmallerPlans(request, candidate.plan))
-    parts.emplace_back(std::move(smaller), std::max(least, candidate.least));
-}
-
-void PlanSearch::addParts(const Candidate &candidate, Parts &parts) const {
-  if (candidate.known == Knowledge::Bound)
-    return addSmaller(candidate, 0, parts);
-  for (Plan &plan : listGroups(request, cluster.nodeRanks, candidate.plan))
-    parts.emplace_back(std::move(plan), candidate.least);
-}
-
-void PlanSearch::takeApart() {
-  Parts parts;
-  int64_t looked = 0;
-  int64_t mechanisms = queue->begin()->mechanisms;
-  for (auto next = queue->begin();
-       next != queue->end() && next->mechanisms == mechanisms && looked < kTogether; ++looked)
-    if (auto candidate = next++; isOfParts(*candidate)) {
-      if (candidate->known == Knowledge::Bound)
-        fits(candidate->plan, candidate->bytes / kBoundSlack); // the closest one may be among them
-      addParts(*candidate, parts);
-      queue->erase(candidate);
-    }
-  addBounds(std::move(parts));
 }
 
 void PlanSearch::estimate(const Candidate &candidate) {
@@ -466,14 +258,6 @@ SearchResult PlanSearch::run(const SearchLimits &asked) {
   return runOnce(asked);
 }
 
-int64_t PlanSearch::countFewestMechanisms() const {
-  int64_t fewest = std::numeric_limits<int64_t>::max();
-  for (const FoundPlan &found : result.plans)
-    if (getObjective(found, request.objective) <= getPlainerLimit())
-      fewest = std::min(fewest, countMechanisms(found.plan));
-  return fewest;
-}
-
 bool PlanSearch::isTimeOver() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > limits.seconds;
 }
@@ -486,28 +270,6 @@ void PlanSearch::tellProgress() const {
   limits.progress->compiled = result.compiled;
   if (!result.plans.empty() && request.objective == Objective::Time)
     limits.progress->best = best;
-}
-
-void PlanSearch::lookForPlainer() {
-  auto plainer = std::make_unique<Queue>();
-  plainer->isPlainestFirst = true;
-  plainer->limit = getPlainerLimit();
-  int64_t most = result.compiled + kMostForPlainest;
-  for (const Candidate &candidate : *queue) {
-    if (candidate.least > plainer->limit)
-      break;
-    plainer->add(candidate.plan, candidate.least, candidate.known, candidate.likely, candidate.bytes);
-  }
-  queue = std::move(plainer);
-  while (!queue->empty() && queue->begin()->mechanisms < countFewestMechanisms() && result.compiled < most &&
-         !isTimeOver()) {
-    if (isOfParts(*queue->begin())) {
-      takeApart();
-      continue;
-    }
-    Candidate candidate = std::move(queue->extract(queue->begin()).value());
-    look(candidate);
-  }
 }
 
 void PlanSearch::noteCap() {
