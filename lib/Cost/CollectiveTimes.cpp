@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <optional>
+#include <set>
 
 using namespace mlir::par;
 using llvm::ArrayRef;
@@ -22,20 +25,72 @@ int64_t GroupPlacement::countRanks() const {
   return product;
 }
 
-/// All numbers that coordinates on these axes add to a rank.
-static std::vector<int64_t> listOffsets(ArrayRef<int64_t> sizes, llvm::function_ref<bool(size_t)> isOf) {
-  std::vector<int64_t> offsets = {0};
+namespace {
+/// An axis as it numbers ranks: `count` coordinates, each `stride` ranks behind the one before.
+struct RankAxis {
+  int64_t count, stride;
+};
+} // namespace
+
+/// Outermost first.
+static std::vector<RankAxis> listAxes(ArrayRef<int64_t> sizes, llvm::function_ref<bool(size_t)> isOf) {
+  std::vector<RankAxis> axes;
   int64_t stride = 1;
-  for (size_t axis = sizes.size(); axis-- > 0; stride *= sizes[axis]) {
-    if (!isOf(axis))
-      continue;
+  for (size_t axis = sizes.size(); axis-- > 0; stride *= sizes[axis])
+    if (isOf(axis))
+      axes.push_back({sizes[axis], stride});
+  std::reverse(axes.begin(), axes.end());
+  return axes;
+}
+
+/// All numbers that coordinates on these axes add to a rank, rising.
+static std::vector<int64_t> listOffsets(ArrayRef<RankAxis> axes) {
+  std::vector<int64_t> offsets = {0};
+  for (const RankAxis &axis : llvm::reverse(axes)) {
     std::vector<int64_t> more;
-    for (int64_t offset : offsets)
-      for (int64_t at = 0; at < sizes[axis]; ++at)
-        more.push_back(offset + at * stride);
+    for (int64_t at = 0; at < axis.count; ++at)
+      for (int64_t offset : offsets)
+        more.push_back(offset + at * axis.stride);
     offsets = std::move(more);
   }
   return offsets;
+}
+
+/// The number of ranks behind which the parts of all levels begin anew.
+static int64_t getPeriod(const Cluster &cluster) {
+  int64_t period = 1;
+  for (const LinkLevel &level : cluster.links)
+    if (level.ranks > 0)
+      period = std::lcm(period, level.ranks);
+  return period;
+}
+
+/// Coordinates of an axis behind which it adds whole periods.
+static int64_t countOfPeriod(const RankAxis &axis, int64_t period) {
+  return period / std::gcd(axis.stride, period);
+}
+
+/// Leaves of each axis one period, where it has whole ones: the others lie on parts of their own, as that one
+/// does. Returns how many times there are as many ranks.
+static int64_t foldPeriods(std::vector<RankAxis> &axes, int64_t period) {
+  int64_t times = 1;
+  for (RankAxis &axis : axes)
+    if (int64_t count = countOfPeriod(axis, period); axis.count % count == 0)
+      times *= std::exchange(axis.count, count) / count;
+  return times;
+}
+
+/// What coordinates on these axes add to a rank, as far as it is not whole periods; each once.
+static std::set<int64_t> listResidues(ArrayRef<RankAxis> axes, int64_t period) {
+  std::set<int64_t> residues = {0};
+  for (const RankAxis &axis : axes) {
+    std::set<int64_t> more;
+    for (int64_t at = 0; at < std::min(axis.count, countOfPeriod(axis, period)); ++at)
+      for (int64_t residue : residues)
+        more.insert((residue + at * axis.stride) % period);
+    residues = std::move(more);
+  }
+  return residues;
 }
 
 /// Whether each axis lies within a part of a level, or goes over whole ones: then all groups lie alike.
@@ -69,21 +124,34 @@ GroupPlacement mlir::par::placeRanks(const Cluster &cluster, std::vector<int64_t
   return placement;
 }
 
-GroupPlacement mlir::par::placeGroup(const Cluster &cluster, ArrayRef<int64_t> sizes, ArrayRef<size_t> axes) {
-  auto isOf = [&](size_t axis) { return llvm::is_contained(axes, axis); };
-  std::vector<int64_t> group = listOffsets(sizes, isOf);
-  GroupPlacement worst = placeRanks(cluster, group);
-  if (isAligned(cluster, sizes))
-    return worst;
-  for (int64_t first : listOffsets(sizes, [&](size_t axis) { return !isOf(axis); })) {
-    std::vector<int64_t> ranks = group;
+/// Of the groups that lie on other residues, the one that spans most.
+static GroupPlacement findWorst(const Cluster &cluster, ArrayRef<int64_t> group,
+                                const std::set<int64_t> &residues) {
+  std::optional<GroupPlacement> worst;
+  for (int64_t first : residues) {
+    std::vector<int64_t> ranks = group.vec();
     for (int64_t &rank : ranks)
       rank += first;
     GroupPlacement other = placeRanks(cluster, std::move(ranks));
-    if (std::lexicographical_compare(worst.members.rbegin(), worst.members.rend(), other.members.rbegin(),
-                                     other.members.rend()))
+    if (!worst || std::lexicographical_compare(worst->members.rbegin(), worst->members.rend(),
+                                               other.members.rbegin(), other.members.rend()))
       worst = std::move(other);
   }
+  return *worst;
+}
+
+GroupPlacement mlir::par::placeGroup(const Cluster &cluster, ArrayRef<int64_t> sizes, ArrayRef<size_t> axes) {
+  auto isOf = [&](size_t axis) { return llvm::is_contained(axes, axis); };
+  int64_t period = getPeriod(cluster);
+  std::vector<RankAxis> own = listAxes(sizes, isOf);
+  int64_t times = foldPeriods(own, period);
+  std::set<int64_t> residues = {0};
+  if (!isAligned(cluster, sizes))
+    residues = listResidues(listAxes(sizes, [&](size_t axis) { return !isOf(axis); }), period);
+  GroupPlacement worst = findWorst(cluster, listOffsets(own), residues);
+  // The last level joins the parts of all periods.
+  worst.members.back() *= times;
+  worst.ranks *= times;
   return worst;
 }
 

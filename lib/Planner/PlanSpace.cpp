@@ -181,10 +181,12 @@ bool mlir::par::isGroup(int64_t ranks, int64_t data, int64_t tensor, int64_t nod
 
 std::vector<Plan> mlir::par::listGroups(const PlanRequest &request, int64_t nodeRanks, const Plan &plan) {
   std::vector<Plan> plans = {plan};
-  if (plan.zero > 0 && !request.hasPinnedGroups())
-    for (int64_t data = plan.countRanks(AxisRole::Batch), ranks = 2; ranks < data; ++ranks)
-      if (isGroup(ranks, data, plan.countRanks(AxisRole::Tensor), nodeRanks))
-        plans.push_back(divide(plan, ranks));
+  if (plan.zero == 0 || request.hasPinnedGroups())
+    return plans;
+  int64_t data = plan.countRanks(AxisRole::Batch);
+  for (int64_t ranks : getDivisors(data))
+    if (isGroup(ranks, data, plan.countRanks(AxisRole::Tensor), nodeRanks))
+      plans.push_back(divide(plan, ranks));
   return plans;
 }
 

@@ -109,7 +109,7 @@ std::string Planning::suggestSavings(const std::optional<FoundPlan> &least) {
 
 Error Planning::explainMemory(const Plan &closest, const std::optional<FoundPlan> &least,
                               PlanSearch &search) {
-  double usable = search.getUsableBytes(least ? least->plan : closest);
+  double usable = std::max(0.0, search.getUsableBytes(least ? least->plan : closest));
   bool isLimited = usable == options.request.memoryLimit;
   std::string text = options.model + ": no plan of " + std::to_string(options.request.ranks) +
                      (options.request.ranks == 1 ? " rank fits " : " ranks fits ") +

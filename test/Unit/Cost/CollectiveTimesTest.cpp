@@ -1,6 +1,10 @@
 //===- CollectiveTimesTest.cpp - where groups lie, messages and copies ----------------------------------===//
 #include "par/Cost/CollectiveTimes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <gtest/gtest.h>
+
+#include <map>
 
 using namespace mlir::par;
 
@@ -40,6 +44,56 @@ TEST(Placement, AxesTakeTheLinksOfTheirStride) {
   // Ranks 0 to 2 lie in a node, ranks 6 to 8 do not, and the first wait for these.
   EXPECT_EQ(placeGroup(cluster, {8, 3}, {1}).members, (Members{2, 2, 1}));
   EXPECT_EQ(placeGroup(cluster, {8, 3}, {1}).countRanks(), 3);
+}
+
+/// The group that spans most, of all groups with all their ranks.
+GroupPlacement placeAll(const Cluster &cluster, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<size_t> axes) {
+  std::map<std::vector<int64_t>, std::vector<int64_t>> groups; // by coordinates on the other axes
+  int64_t count = 1;
+  for (int64_t size : sizes)
+    count *= size;
+  for (int64_t rank = 0; rank < count; ++rank) {
+    std::vector<int64_t> others;
+    int64_t rest = rank;
+    for (size_t axis = sizes.size(); axis-- > 0; rest /= sizes[axis])
+      if (!llvm::is_contained(axes, axis))
+        others.push_back(rest % sizes[axis]);
+    groups[others].push_back(rank);
+  }
+  GroupPlacement worst;
+  for (auto &[others, ranks] : groups) {
+    GroupPlacement other = placeRanks(cluster, ranks);
+    if (std::lexicographical_compare(worst.members.rbegin(), worst.members.rend(), other.members.rbegin(),
+                                     other.members.rend()))
+      worst = other;
+  }
+  return worst;
+}
+
+// Groups of many ranks lie as if each of them had been looked at.
+TEST(Placement, ManyRanksLieAsFewDo) {
+  Cluster cluster = makeCluster();
+  for (std::vector<int64_t> mesh : {std::vector<int64_t>{64, 8},
+                                    {3, 64, 2},
+                                    {5, 7, 6},
+                                    {12, 10, 4},
+                                    {96, 3},
+                                    {2, 9, 16},
+                                    {1, 250, 4},
+                                    {128},
+                                    {7, 33},
+                                    {6, 5, 4, 3}})
+    for (unsigned set = 1; set < 1u << mesh.size(); ++set) {
+      std::vector<size_t> axes;
+      for (size_t axis = 0; axis < mesh.size(); ++axis)
+        if (set & 1u << axis)
+          axes.push_back(axis);
+      GroupPlacement placed = placeGroup(cluster, mesh, axes), all = placeAll(cluster, mesh, axes);
+      EXPECT_EQ(placed.members, all.members)
+          << llvm::join(llvm::map_range(mesh, [](int64_t size) { return std::to_string(size); }), ",") << " "
+          << set;
+      EXPECT_EQ(placed.countRanks(), all.countRanks());
+    }
 }
 
 TEST(Placement, StagesThatAreNamedLieWhereTheyLie) {
