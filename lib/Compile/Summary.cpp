@@ -16,7 +16,7 @@
 using namespace mlir::par;
 
 namespace {
-/// How a summary writes sizes: exact, or as people read them.
+/// A summary writes sizes exactly, or as people read them.
 class SizeText {
 public:
   /// `most`: of a table that has one unit.
@@ -28,7 +28,7 @@ public:
   llvm::StringRef getUnit() const { return unit.name; }
   /// Alone.
   std::string print(int64_t bytes) const { return isExact ? std::to_string(bytes) : formatBytes(bytes); }
-  /// In the unit; what is nothing differs from what is little.
+  /// Prints a size in the unit; nothing looks different from little.
   std::string printInUnit(int64_t bytes) const {
     if (!bytes || unit.bytes == 1)
       return std::to_string(bytes);
@@ -46,7 +46,7 @@ static constexpr llvm::StringLiteral kCategories[] = {"params",      "grads", "o
                                                       "activations", "comm",  "workspace"};
 static_assert(std::size(kCategories) == rank::kCategories);
 
-/// What a rank holds at its peak, a row for each kind of stage.
+/// Prints what a rank holds at its peak, a row for each kind of stage.
 static void printMemory(const llvm::json::Array &memory, bool isExact, llvm::raw_ostream &os) {
   auto get = [&](int64_t stage, llvm::StringRef key) {
     return *memory[static_cast<size_t>(stage)].getAsObject()->getInteger(key);

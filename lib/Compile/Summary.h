@@ -13,8 +13,8 @@ namespace mlir::par {
 /// device.
 void printSummary(const llvm::json::Object &manifest, llvm::StringRef forecast, bool explain,
                   llvm::raw_ostream &os);
-/// How quick a step of a plan will be on a cluster, as its ranks see it, and how much of their memory the
-/// fullest rank takes.
+/// Says how quick a step of a plan will be on a cluster, as its ranks see it, and how much of their memory
+/// the fullest rank takes.
 std::string describeForecast(const llvm::json::Object &manifest, const PredictedStep &step, const Plan &plan,
                              const Cluster &cluster);
 /// How long a step will take, and with several stages a line for each, in which time goes to the right.

@@ -32,7 +32,7 @@ struct RankAxis {
 };
 } // namespace
 
-/// Outermost first.
+/// Lists these axes, outermost first.
 static std::vector<RankAxis> listAxes(ArrayRef<int64_t> sizes, llvm::function_ref<bool(size_t)> isOf) {
   std::vector<RankAxis> axes;
   int64_t stride = 1;
@@ -43,7 +43,7 @@ static std::vector<RankAxis> listAxes(ArrayRef<int64_t> sizes, llvm::function_re
   return axes;
 }
 
-/// All numbers that coordinates on these axes add to a rank, rising.
+/// Lists all numbers that coordinates on these axes add to a rank, rising.
 static std::vector<int64_t> listOffsets(ArrayRef<RankAxis> axes) {
   std::vector<int64_t> offsets = {0};
   for (const RankAxis &axis : llvm::reverse(axes)) {
@@ -80,7 +80,7 @@ static int64_t foldPeriods(std::vector<RankAxis> &axes, int64_t period) {
   return times;
 }
 
-/// What coordinates on these axes add to a rank, as far as it is not whole periods; each once.
+/// Lists what coordinates on these axes add to a rank beyond whole periods, each once.
 static std::set<int64_t> listResidues(ArrayRef<RankAxis> axes, int64_t period) {
   std::set<int64_t> residues = {0};
   for (const RankAxis &axis : axes) {
@@ -124,7 +124,7 @@ GroupPlacement mlir::par::placeRanks(const Cluster &cluster, std::vector<int64_t
   return placement;
 }
 
-/// Of the groups that lie on other residues, the one that spans most.
+/// Finds the placement that spans most of groups that begin at these residues.
 static GroupPlacement findWorst(const Cluster &cluster, ArrayRef<int64_t> group,
                                 const std::set<int64_t> &residues) {
   std::optional<GroupPlacement> worst;

@@ -46,7 +46,8 @@ static std::vector<OwnStep> listSteps(const OwnDevice &device, FloatKind type) {
   return steps;
 }
 
-/// How many times as fast the one is as the other, at products and in memory, whichever way.
+/// The distance is how many times as fast one is as the other, at products and in memory, on a logarithmic
+/// scale.
 static double getDistance(const OwnDevice &own, const DeviceModel &device) {
   double memory = device.memory.points.back().second;
   return std::abs(std::log(device.products.peakBF16 / (own.peak * 1e12))) +
@@ -81,7 +82,7 @@ static double getMean(ArrayRef<OwnStep> steps, std::optional<size_t> without = s
   return count > 0 ? std::exp(sum / static_cast<double>(count)) : 1;
 }
 
-/// Of steps that are blind, each predicted by the factor of the others.
+/// The error is of steps that are blind, each predicted by the factor of the others.
 static double getError(ArrayRef<OwnStep> steps, int64_t judged) {
   double sum = 0;
   for (auto [number, step] : llvm::enumerate(steps))

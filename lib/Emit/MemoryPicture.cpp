@@ -79,7 +79,7 @@ private:
     page << "</svg>\n";
   }
 
-  /// What begins at a point, where there is place to say it: what computes, with its micro-batch.
+  /// Writes what begins at a point, where there is place: what computes, with its micro-batch.
   void writeActions() {
     double free = 0;
     for (auto [timed, points] : llvm::zip(actions, profile.entries)) {
@@ -103,7 +103,7 @@ private:
   // Live bytes
   //===--------------------------------------------------------------------===//
 
-  /// Of the first categories, so many.
+  /// Sums up so many of the first categories.
   int64_t sum(int64_t point, unsigned categories = rank::kCategories) const {
     const rank::CategoryBytes &live = profile.live[point];
     return std::accumulate(live.begin(), live.begin() + categories, int64_t(0));

@@ -29,7 +29,7 @@ constexpr double kLeft = 80, kRight = 20, kWidth = 1040, kBottom = 24;
 constexpr double kActions = 16, kMessages = 4, kMemory = 40, kGap = 10;
 constexpr double kRow = kActions + kMessages + kMemory + kGap;
 
-/// What an action is drawn as, and what that means.
+/// A kind of box that actions are drawn as, and what it means.
 struct ActionClass {
   StringRef name, meaning;
 };
@@ -86,7 +86,7 @@ private:
     // Neighbours meet after rounding, too.
     return std::round(10 * (kLeft + (kWidth - kLeft - kRight) * seconds / step.timeline.end)) / 10;
   }
-  /// Of bytes, in the row of a stage.
+  /// The height of bytes in the row of a stage.
   double getY(int64_t bytes) const {
     return kActions + kMessages + kMemory * (1 - double(bytes) / double(top));
   }
@@ -96,7 +96,7 @@ private:
     return !getMessage(timed.action) && timed.end > timed.begin;
   }
 
-  /// Of what is in this picture.
+  /// Writes the legend of what is in this picture.
   void writeLegend() {
     std::vector<LegendEntry> entries;
     for (ActionKind kind : {ActionKind::Forward, ActionKind::Backward, ActionKind::BackwardInput,
@@ -136,7 +136,7 @@ private:
     return llvm::formatv("M{0} {1:F0}h{2}v{3:F0}h-{2}z", print(x), y, across, height);
   }
 
-  /// What is too narrow to be pointed at is one shape for all of a class.
+  /// Boxes that are too narrow to be pointed at are one shape for all of a class.
   void writeActions(size_t stage) {
     llvm::MapVector<StringRef, std::pair<std::string, std::string>> classes; // wide ones, and narrow ones
     for (const TimedAction &timed : step.timeline.stages[stage]) {

@@ -186,7 +186,7 @@ static void printPlan(const FoundPlan &found, const AnswerFacts &answer, llvm::r
   os << "\n";
 }
 
-/// What the recommended plan costs, and what it does without.
+/// Says what the recommended plan costs, and what it does without.
 static std::string describePlainest(const SearchResult &result, const AnswerFacts &facts) {
   const FoundPlan &best = result.plans.front(), &plain = result.getPlainest();
   std::vector<StringRef> without;
@@ -216,8 +216,8 @@ static std::string describeBatch(int64_t batch, const BatchAdvice &advice) {
 std::vector<std::string> par::listNotes(const SearchResult &result, const AnswerFacts &facts) {
   std::vector<std::string> notes;
   if (result.plainest != 0)
-    notes.push_back("the plainest plan is recommended: " + describePlainest(result, facts) + "; the best is " +
-                    printDifference(Plan(), result.plans.front().plan));
+    notes.push_back("the plainest plan is recommended: " + describePlainest(result, facts) +
+                    "; the best is " + printDifference(Plan(), result.plans.front().plan));
   for (const BatchAdvice &advice : facts.batches)
     notes.push_back(describeBatch(result.plans.front().plan.batch, advice));
   return notes;

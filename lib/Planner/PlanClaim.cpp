@@ -9,7 +9,7 @@
 using namespace mlir::par;
 namespace json = llvm::json;
 
-/// How far apart plans are at most whose comparison is in doubt.
+/// Plans whose comparison is in doubt are at most so many times as slow as each other.
 static constexpr double kClose = 1.1;
 
 // `planner-benchmark --recorded` computes them, and fails where it finds others.
@@ -29,7 +29,7 @@ static MeasuredError judgeHostSteps() {
   return {sum / static_cast<double>(steps.size()), static_cast<int64_t>(steps.size())};
 }
 
-/// Of plans of one model that are predicted to be close.
+/// The median error of comparing plans of one model that are predicted to be close.
 static double compareHostSteps() {
   std::vector<double> errors;
   llvm::ArrayRef<OwnHostStep> steps = getOwnHostSteps();
@@ -107,9 +107,9 @@ static void printOwn(const PlanClaim &claim, llvm::raw_ostream &os) {
     os << "on two cores, up to " << getMostHostRanks() << " ranks";
   os << ": " << printShare(claim.own.error) << " (" << claim.own.count << " measured)";
   if (claim.factor)
-    os << llvm::formatv("; times are {0:f2} of the model's, as they were there", claim.factor->factor);
+    os << llvm::formatv("; times are {0:f2} times the model's, as there", claim.factor->factor);
   if (claim.factor && claim.factor->isNearest)
-    os << "; " << claim.cluster << " is not measured yet, that is the nearest";
+    os << "; " << claim.cluster << " is not measured yet, and this the nearest";
   else if (!claim.isMeasured())
     os << "; " << claim.ranks << (claim.ranks == 1 ? " rank is" : " ranks are") << " not measured yet";
   os << "\n";

@@ -70,7 +70,7 @@ private:
     page << "</table>\n";
   }
 
-  /// What is said of the plans, and of how far predictions are off.
+  /// Writes what is said of the plans, and of how far predictions are off.
   void writeNotes() {
     for (const std::string &note : listNotes(report.result, report.facts))
       page << "<p>" << escapeHtml(note) << "</p>\n";

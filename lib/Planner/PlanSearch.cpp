@@ -10,7 +10,7 @@ static constexpr int64_t kMostForList = 12;
 /// What is a little longer than the best by its estimate may be shorter when it is compiled. It is, as long
 /// as that is cheap: until lists of so many micro-batches of chunks were compiled.
 static constexpr int64_t kMostEntries = 2048;
-/// By how much an estimate of a pipeline may be too long, whose lists are replayed and beside which nothing
+/// An estimate of a pipeline may be so many times too long, whose lists are replayed and beside which nothing
 /// runs.
 static constexpr double kReplaySlack = 1.006;
 /// By how much more memory than is estimated is needed so often that what is smaller is weighed as well.

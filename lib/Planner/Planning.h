@@ -43,12 +43,12 @@ private:
   void noteKinds();
   /// Tells a terminal what takes its time from now on.
   void show(const char *doing);
-  /// One error line; the exit status.
+  /// Prints one error line, and returns the exit status.
   int fail(llvm::Error error);
-  /// What was not given and decides the answer.
+  /// Prints what was not given and decides the answer.
   void noteAssumptions() const;
   SearchResult find(const SearchLimits &limits);
-  /// What would need less than `least`, in words; empty: nothing.
+  /// Says in words what would need less than `least`; empty: nothing would.
   std::string suggestSavings(const std::optional<FoundPlan> &least);
   SearchResult searchFewer(PlanSearch &search, const SearchLimits &limits);
   /// `least`: the plan that needs least of all, if there is one that compiles.

@@ -4,7 +4,7 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// Of so many candidates those of parts are taken apart at once.
+/// Candidates of parts among the first so many are taken apart at once.
 static constexpr int64_t kTogether = 192;
 
 bool PlanSearch::fitsByBound(const Plan &plan, double bytes) const {

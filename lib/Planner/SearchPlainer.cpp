@@ -4,7 +4,7 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// So many at most for the sake of a plainer one.
+/// At most so many plans are compiled for the sake of a plainer one.
 static constexpr int64_t kMostForPlainest = 8;
 
 int64_t PlanSearch::countFewestMechanisms() const {

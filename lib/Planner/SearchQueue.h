@@ -9,13 +9,13 @@
 
 namespace mlir::par {
 
-/// By how much an estimate may be too long.
+/// An estimate may be so many times too long.
 inline constexpr double kTimeSlack = 1.01;
 /// State is padded, which bounds do not know.
 inline constexpr double kBoundSlack = 1.001;
 
-/// How much is known of a plan. Bounds are of it with any groups that state may be divided over, or with its
-/// own.
+/// Knowledge says how much is known of a plan. Bounds are of it with any groups that state may be divided
+/// over, or with its own.
 enum class Knowledge { BoundOfGroups, Bound, Estimate, Simulation };
 
 struct PlanSearch::Candidate {

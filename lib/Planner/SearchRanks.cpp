@@ -4,9 +4,9 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// How far from the number that is asked for one is looked for that has plans.
+/// A number of ranks that has plans is looked for so far from the one that is asked for.
 static constexpr int64_t kFarthestRanks = 256;
-/// So many ranks at most are looked at where fewer are too few.
+/// At most so many ranks are looked at where fewer are too few.
 static constexpr int64_t kMostRanks = 1 << 14;
 
 bool PlanSearch::hasPlan(int64_t ranks,

@@ -50,7 +50,7 @@ std::unique_ptr<llvm::MemoryBuffer> mlir::par::readGraphFile(MLIRContext &contex
 // Graphs of other dialects
 //===----------------------------------------------------------------------===//
 
-/// What stands in quotes directly before a place: the name of an op in the generic form.
+/// Returns what stands in quotes directly before a place: the name of an op in the generic form.
 static StringRef getQuotedBefore(StringRef text, FileLineColLoc place) {
   for (unsigned line = 1; line < place.getLine(); ++line)
     text = text.split('\n').second;
@@ -70,7 +70,7 @@ static std::string findMissingDialect(Diagnostic &diagnostic, StringRef text) {
   return getQuotedBefore(text, place).split('.').first.str();
 }
 
-/// What people have graphs in from elsewhere; empty: something else.
+/// Names the form that a graph from elsewhere is in; empty: none that is known.
 static StringRef getForeignName(StringRef dialect) {
   return llvm::StringSwitch<StringRef>(dialect)
       .Cases("stablehlo", "chlo", "vhlo", "mhlo", "StableHLO (dialect ")

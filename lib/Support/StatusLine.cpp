@@ -38,6 +38,8 @@ void StatusLine::show() {
   for (auto wait = kFirst; !changed.wait_for(lock, wait, [this] { return ends; }); wait = kNext) {
     std::string text = describe();
     text.resize(std::min(text.size(), countColumns() - 1));
+    while (!text.empty() && (text.back() & 0x80)) // no part of a letter
+      text.pop_back();
     std::fprintf(stderr, "\r\033[K%s", text.c_str());
     std::fflush(stderr);
     isShown = true;

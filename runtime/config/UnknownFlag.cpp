@@ -40,7 +40,7 @@ static std::string fill(std::string say, const std::string &value) {
   return say;
 }
 
-/// What the line for the tool itself says, or nothing.
+/// Returns what the line for the tool itself says, or nothing.
 static std::string findForeign(const UnknownFlag &flag, const std::string &tool) {
   for (const ForeignFlag &foreign : foreignFlags)
     if (hasWord(foreign.tools, tool) && hasWord(foreign.names, plainName(flag.spelling))) {
@@ -50,7 +50,7 @@ static std::string findForeign(const UnknownFlag &flag, const std::string &tool)
   return "";
 }
 
-/// What the line for all tools says, else which other tool has the flag.
+/// Returns what the line for all tools says, else which other tool has the flag.
 static std::string findElsewhere(const UnknownFlag &flag) {
   std::string text;
   for (const ForeignFlag &foreign : foreignFlags) {

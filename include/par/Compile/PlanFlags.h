@@ -18,7 +18,7 @@ void describeShardingFlags(Flags &flags, Plan &plan);
 void describeSearchFlags(Flags &flags, Plan &plan);
 /// Those that only a compiled program has: overlap, recomputing, offloading, schedule, target.
 void describeProgramFlags(Flags &flags, Plan &plan);
-/// What a search leaves free of a device, of `plans`.
+/// The flag `--headroom` says what a search leaves free of a device; its help speaks of `plans`.
 void describeHeadroomFlag(Flags &flags, std::optional<Headroom> &headroom, const char *plans);
 
 /// What code is for is said once: `--cpu` counts as `--chip`. Error if both are given.

@@ -22,7 +22,7 @@ struct PlanLever {
   std::vector<PlanChange> (*tighten)(const Plan &);
   /// One step back; nothing where the plan has made none. Null: a plan with less is another plan altogether.
   std::optional<Plan> (*loosen)(const Plan &) = nullptr;
-  /// Whether training stays what it is but for the order of sums. Others are named, and never combined
+  /// Training stays what it is but for the order of sums. Others are named, and never combined
   /// unasked.
   bool keepsTraining = true;
 };

@@ -110,7 +110,7 @@ struct Cluster {
   /// Ranks for each core of a shared device, at least 1: while others wait, a rank is up to as much quicker
   /// than its part of the device. Not of the file, but of `shareOut`.
   double oversubscription = 1;
-  /// How many times the model's seconds a device computes: what par's own steps took (OwnSteps.h). Not of the
+  /// A device computes so many times the model's seconds, as par's own steps did (OwnSteps.h). Not of the
   /// file, as other software has other kernels.
   double ownFactor = 1;
   double headroom = 0; ///< bytes of a device that plans leave free; not of the file

@@ -13,7 +13,7 @@ struct Headroom {
   double of(double memoryBytes) const { return share * memoryBytes + bytes; }
 };
 
-/// Of GPUs, where nothing says it: allocators of libraries and fragments take some.
+/// This is left free of GPUs where nothing says otherwise: allocators of libraries and fragments take some.
 inline constexpr Headroom kUsualHeadroom{0.05, 0};
 
 /// "5%", "4GiB", or "0"; the error says what is accepted.

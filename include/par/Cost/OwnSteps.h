@@ -30,7 +30,7 @@ struct OwnHostStep {
 
 llvm::ArrayRef<OwnHostStep> getOwnHostSteps();
 
-/// By how many times the model's seconds of what a GPU computes par's own steps took longer. It is the
+/// Par's own steps took so many times the model's seconds of what a GPU computes. The factor is the
 /// geometric mean of the steps of that device and type.
 struct OwnFactor {
   std::string device;     ///< whose steps were measured: the cluster's, or the nearest
@@ -42,8 +42,8 @@ struct OwnFactor {
   double error = 0;
 };
 
-/// Of a cluster's device; of one that was never measured the nearest by the peak of bf16 and the memory's
-/// rate, on logarithmic scales. Nothing of processors, whose rates par measures itself.
+/// Finds the factor of a cluster's device. One that was never measured takes the nearest by the peak of bf16
+/// and the memory's rate, on logarithmic scales. Processors have none: par measures their rates itself.
 std::optional<OwnFactor> findOwnFactor(const Cluster &cluster, FloatKind type);
 
 /// Has the cluster's devices compute as long as par's own steps did.

@@ -14,8 +14,8 @@ struct StepSpeed {
   double mfu; ///< share of the devices' peak that the model's own operations have
 };
 
-/// Of a step of a plan that takes so many seconds and is so many operations of the model; of the cluster as
-/// its ranks see it.
+/// Computes the speed of a step that takes so many seconds and is so many operations of the model. `cluster`
+/// is as its ranks see it.
 StepSpeed getSpeed(const Plan &plan, double seconds, double modelFlops, const Cluster &cluster);
 
 /// Bytes that each rank of a plan may take.

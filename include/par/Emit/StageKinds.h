@@ -20,8 +20,8 @@ struct StageKind {
 /// The stages from 0 to `count`, by kind; kinds in the order of their first stages.
 std::vector<StageKind> groupStages(int64_t count, llvm::function_ref<bool(int64_t, int64_t)> areAlike);
 
-/// By the array `memory` of a manifest: ranks of one kind hold as many bytes of each category, and as many in
-/// the host's memory.
+/// Finds kinds by the array `memory` of a manifest: ranks of one kind hold as many bytes of each category,
+/// and as many in the host's memory.
 std::vector<StageKind> findMemoryKinds(const llvm::json::Array &memory);
 
 } // namespace mlir::par

@@ -12,9 +12,9 @@ struct BatchAdvice {
   double saved = 0; ///< share of a sequence's time
 };
 
-/// Of a batch of at least as many sequences as ranks, but no multiple of them: the next multiples below and
-/// above, as far as a sequence takes less than `1 - error` of its time then; the one that saves most first.
-/// `seconds`: of each search, as `PlanSearch::run`.
+/// Looks for better batches beside one of at least as many sequences as ranks that is no multiple of them:
+/// the next multiples below and above, as far as a sequence takes less than `1 - error` of its time then. The
+/// one that saves most comes first. `seconds`: of each search, as `PlanSearch::run`.
 std::vector<BatchAdvice> adviseBatch(PlanWorkers &workers, const Cluster &cluster, const PlanRequest &request,
                                      const FoundPlan &best, double error, double seconds);
 

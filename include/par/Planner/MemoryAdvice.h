@@ -6,14 +6,15 @@
 
 namespace mlir::par {
 
-/// One change of a plan, and by how many bytes its fullest rank needs less then.
+/// A change of a plan, by which its fullest rank needs so many bytes less.
 struct MemorySaving {
   std::string flags; ///< that make the change
   int64_t bytes = 0;
 };
 
-/// Of a plan on so many ranks: every lever (PlanLevers.h) that helps, as strong as it goes, those that were
-/// pinned too, and freezing `largest`, a parameter; the one that saves most first. Each plan is compiled.
+/// Lists every lever (PlanLevers.h) that helps a plan on its number of ranks, as strong as it goes, those
+/// that were pinned too, and freezing the parameter `largest`. The one that saves most comes first. Each plan
+/// is compiled.
 std::vector<MemorySaving> listMemorySavings(PlanWorkers &workers, const FoundPlan &plan,
                                             llvm::StringRef largest);
 

@@ -7,14 +7,14 @@
 
 namespace mlir::par {
 
-/// What a plan does beyond data parallelism, each of which has to be understood by whoever runs it: a
+/// Mechanisms are what a plan does beyond data parallelism, and has to be understood by whoever runs it: a
 /// pipeline, a split backward pass, offloading, recomputing, hybrid sharding, tensor parallelism, cuts by
-/// hand. In words for an answer.
+/// hand. They are listed in words for an answer.
 std::vector<llvm::StringRef> listMechanisms(const Plan &plan);
 int64_t countMechanisms(const Plan &plan);
 
-/// Of plans whose objective is at most `error`, a share, behind the best: the number of the one with fewest
-/// mechanisms, of several the best. `plans` are not empty, the best first.
+/// Finds the number of the plan with fewest mechanisms among those whose objective is at most `error`, a
+/// share, behind the best; of several the best. `plans` are not empty, the best first.
 size_t findPlainest(llvm::ArrayRef<FoundPlan> plans, Objective objective, double error);
 
 } // namespace mlir::par

@@ -33,7 +33,7 @@ struct PlanFacts {
 llvm::json::Object describeAnswer(const SearchResult &result, const AnswerFacts &facts, size_t top);
 void printAnswer(const SearchResult &result, const AnswerFacts &facts, size_t top, llvm::raw_ostream &os);
 
-/// What whoever takes the recommended plan without an answer has to know: what it costs, and a better batch.
+/// Notes tell whoever takes the recommended plan without an answer what it costs, and which batch is better.
 std::vector<std::string> listNotes(const SearchResult &result, const AnswerFacts &facts);
 
 llvm::json::Array describeStrategies(llvm::ArrayRef<StrategyRow> rows, const AnswerFacts &facts);

@@ -19,25 +19,26 @@ struct MeasuredError {
 struct PublishedErrors {
   MeasuredError described;   ///< with a file that says what the software does otherwise
   MeasuredError undescribed; ///< by par's own ways
-  /// Of the ratio of two plans of one model on one cluster, predicted to be at most 10 % apart: half of the
-  /// pairs have less. Two such plans are off alike, so that it is less than the error of a step.
+  /// A comparison is the ratio of two plans of one model on one cluster, predicted to be at most 10 % apart.
+  /// Half of the pairs have less than this error. Two such plans are off alike, so that it is less than the
+  /// error of a step.
   MeasuredError comparison;
 };
 const PublishedErrors &getPublishedErrors();
 
-/// What is known of the errors of a plan's prediction.
+/// A claim says what is known of the errors of a plan's prediction.
 struct PlanClaim {
   PlanClaim(const Cluster &cluster, FloatKind type, int64_t ranks);
 
   std::string cluster;
   int64_t ranks;
-  /// Of steps of par's own packages: on processors those of this kind of machine, up to so many ranks; on
-  /// GPUs those of one GPU.
+  /// The error of par's own packages: on processors of steps on this kind of machine with up to `ownRanks`
+  /// ranks, on GPUs of steps on one of them.
   MeasuredError own;
   int64_t ownRanks = 1;
   std::optional<OwnFactor> factor; ///< of GPUs
 
-  /// Whether steps were measured on such a device with as many ranks.
+  /// Says whether steps were measured on such a device with as many ranks.
   bool isMeasured() const;
   /// The error of a step, a share: of par's own packages where they were measured, else no less than that of
   /// published steps.

@@ -16,8 +16,8 @@ struct SearchLimits {
   int64_t top = 1;                   ///< at least so many are found, if so many fit
   double seconds = kNone;            ///< after which it ends with those that it has, but not without any
   std::optional<double> usableBytes; ///< of a rank, in place of the cluster's
-  /// So many are compiled at most once there is one that fits: estimates that are far off would have all be
-  /// compiled.
+  /// The search compiles at most so many once there is one that fits: estimates that are far off would have
+  /// all be compiled.
   int64_t mostCompiled = 48;
   double known = kNone; ///< what is no better than that is not looked for
   /// A share. What is so far behind the best at most is looked at as well, if it is plainer (PlainPlan.h).
@@ -31,21 +31,21 @@ enum class SearchEnd { Complete, Time, Cap };
 
 struct SearchResult {
   std::vector<FoundPlan> plans; ///< that fit, the best first
-  /// Of those that no comparison can tell from the best, the one with the fewest mechanisms (PlainPlan.h):
-  /// its number.
+  /// The number of the plan with the fewest mechanisms of those that no comparison can tell from the best
+  /// (PlainPlan.h).
   size_t plainest = 0;
   int64_t weighed = 0, estimated = 0, compiled = 0;
   /// Of plans that do not fit, the one that comes closest; its bytes of the stage that needs most, at least.
   std::optional<std::pair<Plan, double>> closest;
   SearchEnd end = SearchEnd::Complete;
-  /// Where it is not complete: no plan that was not looked at to the end is better than that.
+  /// No plan that was not looked at to the end is better than this, where the search is not complete.
   std::optional<double> bound;
   /// So many were compiled that the search ended before it had as many as are asked for.
   bool isCutShort = false;
   /// Of the best plan: what it does to fit.
   std::vector<MemoryLever> levers;
 
-  /// What is recommended.
+  /// The plan that is recommended.
   const FoundPlan &getPlainest() const { return plans[plainest]; }
 };
 
@@ -123,7 +123,7 @@ private:
   void dropTooLarge(Candidate candidate);
   void compileAhead();
   bool isOver(const Candidate &next) const;
-  /// So many are compiled that it ends: what that leaves open.
+  /// Notes what is left open by a search that ends with as many compiled as it may.
   void noteCap();
   /// Looks at what is plainer than all that was found and may be close enough to the best.
   void lookForPlainer();

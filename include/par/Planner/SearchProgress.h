@@ -9,14 +9,14 @@
 
 namespace mlir::par {
 
-/// What a search tells while it runs, for another thread to print.
+/// A search tells this while it runs, for another thread to print.
 struct SearchProgress {
   std::atomic<const char *> doing = "weighing plans"; ///< a text that stays
   std::atomic<int64_t> weighed = 0, estimated = 0, compiled = 0;
   std::atomic<double> best = 0; ///< seconds of a step; 0: nothing was found yet
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 
-  /// In one line.
+  /// Says it in one line.
   std::string describe() const;
 };
 

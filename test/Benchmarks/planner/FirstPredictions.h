@@ -13,7 +13,7 @@ struct FirstPrediction {
   double withoutStack = 0; ///< with the default one, par's own ways, as it is
 };
 
-/// By ids of rows. Rows that are in it are blind, all others have been looked at.
+/// Reads predictions by ids of rows. Rows that are in it are blind, all others have been looked at.
 /// Errors: a file without `rows`, each `"id": [seconds, seconds]`.
 llvm::Expected<llvm::StringMap<FirstPrediction>> readFirstPredictions(llvm::StringRef path);
 

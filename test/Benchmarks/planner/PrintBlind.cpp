@@ -10,7 +10,7 @@
 
 using namespace mlir::par;
 
-/// By group, and of all under `all`.
+/// Divides rows by group.
 static std::map<std::string, std::vector<JudgedRow>> divide(llvm::ArrayRef<JudgedRow> rows) {
   std::map<std::string, std::vector<JudgedRow>> groups;
   for (const JudgedRow &judged : rows)

@@ -15,7 +15,8 @@ struct BlindRows {
 /// Prints their mean errors by group, with the stacks' stored factors, and of pairs of plans that are close.
 void printBlind(const BlindRows &rows, llvm::ArrayRef<Stack> stacks);
 
-/// Whether par-plan claims what the first predictions of these rows say; prints what it should claim else.
+/// Checks that par-plan claims what the first predictions of these rows say, and prints what it should claim
+/// else.
 bool checkClaims(const BlindRows &rows);
 
 } // namespace mlir::par

@@ -35,7 +35,7 @@ TEST(PlanClaim, TheNearestIsNotTheChipItself) {
   EXPECT_FALSE(one.isMeasured());
   EXPECT_GE(one.getStepError(), getPublishedErrors().described.error);
   EXPECT_NE(print(one).find("on one H100"), std::string::npos);
-  EXPECT_NE(print(one).find("dgx-a100-80 is not measured yet, that is the nearest"), std::string::npos);
+  EXPECT_NE(print(one).find("dgx-a100-80 is not measured yet, and this the nearest"), std::string::npos);
 }
 
 // Of processors up to as many ranks as were run on one machine.

@@ -1,4 +1,4 @@
-/// How `--help` shows a tool, in every tool.
+/// The page that `--help` shows, the same way in every tool.
 #ifndef PAR_CONFIG_HELPTEXT_H
 #define PAR_CONFIG_HELPTEXT_H
 

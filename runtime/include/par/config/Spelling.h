@@ -1,4 +1,4 @@
-/// What a word that is not known was most likely meant to be.
+/// The word that one which is not known was most likely meant to be.
 #ifndef PAR_CONFIG_SPELLING_H
 #define PAR_CONFIG_SPELLING_H
 

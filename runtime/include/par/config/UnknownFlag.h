@@ -1,4 +1,4 @@
-/// What a tool says of a flag that it has not.
+/// The answer of a tool to a flag that it has not.
 #ifndef PAR_CONFIG_UNKNOWNFLAG_H
 #define PAR_CONFIG_UNKNOWNFLAG_H
 
@@ -27,8 +27,8 @@ struct Suggestion {
   std::string remedy; ///< another text: ": par-compile takes it", "; did you mean --mesh tp=2?"
 };
 
-/// What to write in place of the flag. Names that other trainers have (ForeignFlags.def) count for more than
-/// letters that are alike.
+/// Suggests what to write in place of the flag. Names that other trainers have (ForeignFlags.def) count for
+/// more than letters that are alike.
 Suggestion suggestFlag(const UnknownFlag &flag, const KnownFlags &known);
 
 /// The whole line: "unknown flag --tp; did you mean --mesh tp=2?".
