@@ -12,6 +12,9 @@ import subprocess
 import sys
 import termios
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Run/Helpers"))
+from terminal import everything  # noqa: E402
+
 MANY = 10
 ENTRY = re.compile(r"^  (-\S+)(.*(?:\n {6,}.*)*)", re.M)
 
@@ -30,12 +33,7 @@ def page_on_terminal(tool, columns):
     variables = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     with subprocess.Popen([tool, "--help"], stdout=theirs, env=variables) as process:
         os.close(theirs)
-        text = b""
-        try:
-            while part := os.read(ours, 65536):
-                text += part
-        except OSError:  # how Linux says that the other end is closed
-            pass
+        text = everything(ours)
     os.close(ours)
     if process.returncode:
         sys.exit(f"{tool}: exit code {process.returncode} on a terminal")

@@ -11,25 +11,18 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Run/Helpers"))
+from terminal import everything  # noqa: E402
+
 figures, folder = sys.argv[1:]
 CLEAR = "\r\x1b[K"
-
-
-def read_terminal(end):
-    text = b""
-    try:
-        while part := os.read(end, 65536):
-            text += part
-    except OSError:  # how Linux says that the other end is closed
-        pass
-    return text.decode()
 
 
 def measure_on_terminal():
     ours, theirs = pty.openpty()
     with subprocess.Popen(["par-measure", "--rounds", "2", "-o", f"{folder}/rounds"], stderr=theirs) as process:
         os.close(theirs)
-        shown = read_terminal(ours)
+        shown = everything(ours).decode()
     os.close(ours)
     if process.returncode:
         sys.exit(f"par-measure: exit code {process.returncode}, {shown!r}")
