@@ -258,6 +258,8 @@ SearchResult PlanSearch::run(const SearchLimits &asked) {
   return runOnce(asked);
 }
 
+bool PlanSearch::mayEnd() const { return !result.plans.empty() || limits.known < SearchLimits::kNone; }
+
 bool PlanSearch::isTimeOver() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > limits.seconds;
 }
@@ -292,7 +294,7 @@ SearchResult PlanSearch::runOnce(const SearchLimits &asked) {
   queue = std::make_unique<Queue>();
   bound();
   while (!queue->empty() && !isOver(*queue->begin())) {
-    if (!result.plans.empty() && isTimeOver()) {
+    if (mayEnd() && isTimeOver()) {
       result.bound = queue->begin()->least;
       result.end = SearchEnd::Time;
       break;

@@ -192,9 +192,10 @@ SearchResult Planning::find(const SearchLimits &limits) {
   if (result.plans.empty())
     return result;
   result.plainest = findPlainest(result.plans, request.objective, limits.plainerWithin);
-  show("trying other batches");
-  batches =
-      adviseBatch(workers, cluster, request, result.plans.front(), limits.plainerWithin, limits.seconds);
+  if (double left = limits.seconds - progress.getSeconds(); left > 0) {
+    show("trying other batches");
+    batches = adviseBatch(workers, cluster, request, result.plans.front(), limits.plainerWithin, left);
+  }
   return result;
 }
 
@@ -214,20 +215,18 @@ std::optional<SearchResult> Planning::search() {
   if (options.request.objective != Objective::Memory)
     limits.plainerWithin = getClaim().getComparisonError();
   SearchResult result = find(limits);
-  if (!result.plans.empty()) {
-    status.reset();
-    noteAssumptions();
-    return result;
+  if (result.plans.empty()) {
+    show("nothing fits, looking for what would");
+    std::optional<FoundPlan> least = result.closest ? finder->findLeast() : std::nullopt;
+    if (!least || !finder->fitsCompiled(*least)) {
+      fail(explainNone(result, least, *finder));
+      return std::nullopt;
+    }
+    result.plans.push_back(std::move(*least)); // estimates were further off than the search allows for
   }
-  show("nothing fits, looking for what would");
-  std::optional<FoundPlan> least = result.closest ? finder->findLeast() : std::nullopt;
-  if (least && finder->fitsCompiled(*least)) { // estimates were further off than the search allows for
-    result.plans.push_back(std::move(*least));
-    status.reset();
-    return result;
-  }
-  fail(explainNone(result, least, *finder));
-  return std::nullopt;
+  status.reset();
+  noteAssumptions();
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,9 +5,12 @@
 
 using namespace mlir::par;
 
+double SearchProgress::getSeconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 std::string SearchProgress::describe() const {
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::string text = llvm::formatv("{0:f0} s, {1}: {2} weighed, {3} estimated, {4} compiled", seconds,
+  std::string text = llvm::formatv("{0:f0} s, {1}: {2} weighed, {3} estimated, {4} compiled", getSeconds(),
                                    doing.load(), weighed.load(), estimated.load(), compiled.load());
   if (double found = best)
     text += "; best so far " + formatSeconds(found) + " a step";

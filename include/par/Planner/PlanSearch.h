@@ -13,8 +13,9 @@ namespace mlir::par {
 struct SearchLimits {
   static constexpr double kNone = std::numeric_limits<double>::infinity();
 
-  int64_t top = 1;                   ///< at least so many are found, if so many fit
-  double seconds = kNone;            ///< after which it ends with those that it has, but not without any
+  int64_t top = 1; ///< at least so many are found, if so many fit
+  double seconds =
+      kNone; ///< after which it ends with those that it has, but not without any, unless one is known
   std::optional<double> usableBytes; ///< of a rank, in place of the cluster's
   /// The search compiles at most so many once there is one that fits: estimates that are far off would have
   /// all be compiled.
@@ -130,6 +131,8 @@ private:
   double getPlainerLimit() const { return best * (1 + limits.plainerWithin); }
   /// The fewest mechanisms of the plans that were found and are close enough.
   int64_t countFewestMechanisms() const;
+  /// Says whether the search may end: it has a plan, or only better ones than a known one were asked for.
+  bool mayEnd() const;
   bool isTimeOver() const;
   void tellProgress() const;
   /// The objective of the last plan that is asked for, of those that are known.

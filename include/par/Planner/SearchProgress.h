@@ -16,6 +16,7 @@ struct SearchProgress {
   std::atomic<double> best = 0; ///< seconds of a step; 0: nothing was found yet
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 
+  double getSeconds() const; ///< since it began
   /// Says it in one line.
   std::string describe() const;
 };
