@@ -1,7 +1,9 @@
-/// What only tokenizers with marks for spaces have, which SentencePiece learnt: Llama 2, Mistral.
+/// What only tokenizers with marks for spaces have, which SentencePiece learnt: Llama 2, Mistral, Gemma,
+/// Phi 3.
 #include "text/TokenizerReader.h"
 #include "text/Utf8.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace par::text {
@@ -13,6 +15,34 @@ void TokenizerReader::replace(const JsonNode &node) {
   if (from.empty())
     node["pattern"].fail("is empty");
   tokenizer.normalizer.addReplace(from, node["content"].text());
+}
+
+void TokenizerReader::markedPreTokenizer(const JsonNode &node, const std::string &type) {
+  if (type == "Metaspace")
+    return metaspace(node);
+  if (type == "Split")
+    return splitAtSpaces(node);
+  node["type"].fail(
+      "\"" + type +
+      "\" is not supported with byte_fallback, only \"Metaspace\", \"Split\" at spaces and null");
+}
+
+/// Gemma's: its normalizer leaves no space at which a text is split, so that it does nothing.
+void TokenizerReader::splitAtSpaces(const JsonNode &node) const {
+  node.onlyKeys({"type", "pattern", "behavior", "invert"});
+  node["pattern"].onlyKeys({"String"});
+  if (node["pattern"]["String"].text() != " ")
+    node["pattern"]["String"].fail("is \"" + node["pattern"]["String"].text() +
+                                   "\", but with byte_fallback texts are split at \" \" only");
+  std::string behavior = node["behavior"].text();
+  const char *known[] = {"MergedWithPrevious", "MergedWithNext", "Isolated", "Contiguous", "Removed"};
+  if (std::find(std::begin(known), std::end(known), behavior) == std::end(known))
+    node["behavior"].fail("\"" + behavior + "\" is not supported, only \"MergedWithPrevious\" and its like");
+  if (node.boolean("invert", false))
+    node["invert"].fail("is true, which is not supported with byte_fallback");
+  if (!tokenizer.normalizer.leavesNoSpace())
+    node["pattern"].fail("splits at spaces, which is supported where the normalizer replaces all of them, as "
+                         "Gemma's does by \"\u2581\"");
 }
 
 void TokenizerReader::metaspace(const JsonNode &node) {

@@ -72,6 +72,15 @@ std::string replaceAll(std::string_view text, std::string_view from, std::string
   return result.append(text.substr(at));
 }
 
+/// NFC makes a space of nothing else.
+bool Normalizer::leavesNoSpace() const {
+  bool isGone = false;
+  for (const Step &step : steps)
+    isGone = step.to.find(' ') == std::string::npos &&
+             (isGone || (step.kind == Kind::replace && step.from == " "));
+  return isGone;
+}
+
 io::Status Normalizer::run(std::string_view text, std::string &storage, std::string_view &result) const {
   result = text;
   for (const Step &step : steps) {

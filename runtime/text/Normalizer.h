@@ -27,6 +27,9 @@ public:
     steps.push_back({Kind::replace, std::move(from), std::move(to)});
   }
 
+  /// Whether no text has a space behind the last step.
+  bool leavesNoSpace() const;
+
   /// Sets `result` to `text` itself or to `storage`.
   io::Status run(std::string_view text, std::string &storage, std::string_view &result) const;
 

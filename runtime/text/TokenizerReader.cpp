@@ -78,9 +78,7 @@ void TokenizerReader::addRegex(const JsonNode &node, const std::string &pattern,
 void TokenizerReader::preTokenizer(const JsonNode &node) {
   std::string type = node["type"].text();
   if (isMarked) {
-    if (type != "Metaspace")
-      node["type"].fail("\"" + type + "\" is not supported with byte_fallback, only \"Metaspace\" and null");
-    metaspace(node);
+    markedPreTokenizer(node, type);
   } else if (type == "Sequence") {
     node.onlyKeys({"type", "pretokenizers"});
     std::vector<JsonNode> items = node["pretokenizers"].items();

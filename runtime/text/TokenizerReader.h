@@ -23,7 +23,9 @@ private:
   void split(const JsonNode &node);
   void addRegex(const JsonNode &node, const std::string &pattern, bool dropGaps);
   void byteLevel(const JsonNode &node);
+  void markedPreTokenizer(const JsonNode &node, const std::string &type);
   void metaspace(const JsonNode &node);
+  void splitAtSpaces(const JsonNode &node) const;
   void replace(const JsonNode &node);
   void decoder(const JsonNode &node) const;
   void model(const JsonNode &node);

@@ -4,10 +4,10 @@
     make.py FOLDER [CASE...]
 
 Needs `tokenizers`. Trains on Debian's licence texts and writes, per case, FOLDER/<case>.json (a tokenizer.json) and
-FOLDER/<case>.ids.json: a list of [text, ids] for the texts below, among them random Unicode. Cases with marks for spaces
-(Llama 2 and its relatives) also have FOLDER/<case>.many.json: for each of the 1,000 texts of FOLDER/many.json the number
-of ids and their FNV-1a hash, and whether decoding gives the text. FOLDER/corpus.ids.json has the same of
-every text of FOLDER/../corpus.
+FOLDER/<case>.ids.json: a list of [text, ids] for the texts below, among them random Unicode, or of [text, ids, back] where
+the ids are decoded to another text. Cases with marks for spaces (Llama 2 and its relatives) also have FOLDER/<case>.many.json:
+for each of the 1,000 texts of FOLDER/many.json the number of ids and their FNV-1a hash, and whether decoding gives the text.
+FOLDER/corpus.ids.json has the same of every text of FOLDER/../corpus.
 
     make.py FOLDER --corpus          only corpus.ids.json, by the tokenizers that are there
 """
@@ -184,6 +184,12 @@ def many():
         yield "".join(generator.choice(generator.choice(kinds)) for _ in range(generator.randint(1, 24)))
 
 
+def case_of(tokenizer, text):
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
+    back = tokenizer.decode(ids, skip_special_tokens=False)
+    return [text, ids] if back == text else [text, ids, back]
+
+
 def hash_of(ids):
     """FNV-1a, 64 bits, of the ids as little-endian 32-bit words."""
     value = 0xCBF29CE484222325
@@ -238,11 +244,12 @@ def main():
         text, tokenizer = train(make, size)
         with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
             file.write(text + "\n")
-        cases = [[t, tokenizer.encode(t, add_special_tokens=False).ids] for t in texts()]
+        cases = [case_of(tokenizer, one) for one in texts()]
         write(os.path.join(folder, name + ".ids.json"), cases)
         if json.loads(text)["model"]["byte_fallback"]:
             write_many(folder, name, tokenizer)
     write_corpus(folder)
 
 
-main()
+if __name__ == "__main__":
+    main()

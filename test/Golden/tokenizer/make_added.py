@@ -12,7 +12,7 @@ import sys
 
 from tokenizers import Tokenizer
 
-CASES = ["gpt2", "qwen2", "llama2", "mistral", "tinyllama", "metaspace"]
+CASES = ["gpt2", "qwen2", "llama2", "mistral", "tinyllama", "metaspace", "gemma", "phi3"]
 CONTENTS = ["<m>", "<mm>", "<m", "the", "ab", "é", "x x", "1", "\n"]
 PIECES = ["a", "b", "<m>", "<mm>", " ", "  ", "\n", "\u00a0", "\u3000", "é", "e\u0301", "1", "_", ".", "\u200d", "\u24b6", "<m", "m>", "the", "x", "<"]
 
