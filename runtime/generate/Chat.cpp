@@ -7,9 +7,11 @@
 #include "text/Encoder.h"
 #include "text/EndTokens.h"
 #include "text/ModelFolder.h"
+#include "text/TextStream.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 namespace par::generating {
 
@@ -44,7 +46,7 @@ public:
       tokens = encode();
     length = tokens.size();
     answer = AnswerText(stop, frame.blanks);
-    isFirst = true;
+    written.emplace(model.tokenizer, /*begins=*/true);
     return !tokens.empty();
   }
 
@@ -55,6 +57,11 @@ public:
   }
 
   void end() override {
+    if (written) {
+      std::string rest;
+      written->finish(rest);
+      showMore(rest);
+    }
     show(answer.rest());
     endLine();
     questions.answer(answer.text());
@@ -129,11 +136,17 @@ private:
 
   /// False: the text that ends answers has come.
   bool addText(uint32_t token) {
-    std::string bytes; // none of ids that are no tokens: models pad their vocabularies
+    std::string text;
+    written->add(token, text);
+    bool goesOn = showMore(text);
+    if (!goesOn)
+      written.reset();
+    return goesOn;
+  }
+
+  bool showMore(std::string_view text) {
     std::string_view certain;
-    if (model.tokenizer.decode(&token, 1, bytes, isFirst).ok())
-      isFirst = false;
-    bool goesOn = answer.add(bytes, certain);
+    bool goesOn = answer.add(text, certain);
     show(certain);
     return goesOn;
   }
@@ -150,12 +163,13 @@ private:
   std::unique_ptr<text::Encoder> encoder;
   chat::MessageFormat format;
   chat::AnswerFrame frame;
-  std::vector<int64_t> ends;  ///< tokens before which an answer ends
-  std::string stop;           ///< a text that does the same, or empty
-  std::vector<int32_t> asked; ///< the one question of flags, until it is taken
+  std::vector<int64_t> ends;               ///< tokens before which an answer ends
+  std::string stop;                        ///< a text that does the same, or empty
+  std::vector<int32_t> asked;              ///< the one question of flags, until it is taken
+  std::optional<text::TextStream> written; ///< tokens of the answer; nothing once `stop` has come
   AnswerText answer;
   size_t length = 0; ///< tokens of the conversation with its answer
-  bool isFirst = true, hasEnded = false;
+  bool hasEnded = false;
 };
 } // namespace
 

@@ -3,9 +3,11 @@
 #include "generate/Continuation.h"
 #include "text/Encoder.h"
 #include "text/ModelFolder.h"
+#include "text/TextStream.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 namespace par::generating {
 
@@ -48,19 +50,29 @@ public:
       return false;
     if (!model) {
       std::printf(isFirst ? "%d" : " %d", token);
-    } else if (uint32_t(token) < model->tokenizer.size()) { // models pad their vocabularies
-      std::string_view bytes = model->tokenizer.bytes(uint32_t(token));
-      std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+    } else {
+      std::string more;
+      written->add(uint32_t(token), more);
+      show(more);
     }
     isFirst = false;
     std::fflush(stdout);
     return true;
   }
 
-  void end() override { endLine(); }
+  void end() override {
+    std::string rest;
+    if (written)
+      written->finish(rest);
+    show(rest);
+    endLine();
+  }
+
   bool slides() const override { return true; }
 
 private:
+  static void show(const std::string &text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
   void setEnds(const GenerateOptions &options, const rt::Manifest &manifest) {
     ends = findEnds(options, manifest);
     if (options.ignoresEnd && ends.empty())
@@ -75,6 +87,7 @@ private:
     model = std::make_unique<text::ModelFolder>();
     check(model->open(
         findTokenizer(options, "--prompt; give --tokenizer tokenizer.json, or tokens with --prompt-tokens")));
+    written.emplace(model->tokenizer, /*begins=*/false);
     std::vector<uint32_t> ids = model->tokenizer.prefix();
     if (io::Status status = text::Encoder(model->tokenizer).encode(options.prompt, ids); !status.ok())
       throw Error("--prompt: " + status.message());
@@ -85,7 +98,8 @@ private:
   std::vector<int32_t> prompt;
   std::string text;
   std::unique_ptr<text::ModelFolder> model; ///< null: tokens are shown as numbers
-  std::vector<int64_t> ends;                ///< tokens before which the text ends
+  std::optional<text::TextStream> written;
+  std::vector<int64_t> ends; ///< tokens before which the text ends
   bool isFirst = true;
 };
 } // namespace

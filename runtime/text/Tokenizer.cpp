@@ -9,6 +9,11 @@ int64_t Tokenizer::find(const std::string &token) const {
   return id == ids.end() ? -1 : int64_t(id->second);
 }
 
+bool Tokenizer::isByte(uint32_t id) const {
+  return model.byCharacter && tokens[id].size() == 1 &&
+         model.byteIds[static_cast<unsigned char>(tokens[id][0])] == id;
+}
+
 bool Tokenizer::hasPrefix(const std::vector<uint32_t> &list, uint32_t mask) const {
   return !before.empty() && list.size() >= before.size() &&
          std::equal(before.begin(), before.end(), list.begin(),

@@ -1,6 +1,6 @@
 /// BPE tokenizers as Hugging Face's tokenizer.json describes them (docs/Running.md, "Data"): byte-level ones
-/// of GPT-2, Llama 3, Qwen 2 and their relatives, and those that SentencePiece learnt of Llama 2, Mistral and
-/// theirs.
+/// of GPT-2, Llama 3, Qwen 2 and 3, OLMo 2, SmolLM 3 and their relatives, and those that SentencePiece learnt
+/// of Llama 2, Mistral, Gemma, Phi 3 and theirs.
 #ifndef PAR_TEXT_TOKENIZER_H
 #define PAR_TEXT_TOKENIZER_H
 
@@ -39,6 +39,10 @@ public:
   /// Appends the text of tokens; an error names the first id that is no token. Where `begins`, the space
   /// that encoding puts before a text is left out.
   io::Status decode(const uint32_t *ids, size_t count, std::string &text, bool begins = true) const;
+
+  /// Whether tokens are characters, and bytes only for what is none of them; isByte: whether one is a byte.
+  bool hasBytes() const { return model.byCharacter; }
+  bool isByte(uint32_t id) const;
 
   /// Tokens that the post-processor's template puts before a text (a beginning-of-sequence token); encoding
   /// does not.

@@ -50,6 +50,19 @@ size_t findInvalidUtf8(std::string_view text) {
   return std::string_view::npos;
 }
 
+Sequence sequenceAt(std::string_view text, size_t at, size_t &length) {
+  unsigned char low, high;
+  size_t whole = sequenceLength(static_cast<unsigned char>(text[at]), low, high);
+  for (length = 1; length < whole; ++length, low = 0x80, high = 0xBF) {
+    if (at + length == text.size())
+      return Sequence::cut;
+    auto byte = static_cast<unsigned char>(text[at + length]);
+    if (byte < low || byte > high)
+      return Sequence::broken;
+  }
+  return whole == 0 ? Sequence::broken : Sequence::whole;
+}
+
 uint32_t nextCodePoint(std::string_view text, size_t &at) {
   auto byte = [&](size_t i) { return uint32_t(static_cast<unsigned char>(text[at + i])); };
   uint32_t lead = byte(0), value;

@@ -13,6 +13,11 @@ namespace par::text {
 /// npos.
 size_t findInvalidUtf8(std::string_view text);
 
+/// What stands at a place of any bytes: a character, the beginning of one that ends with the text, or bytes
+/// that belong to none, as many as Unicode advises to replace by one U+FFFD.
+enum class Sequence { whole, cut, broken };
+Sequence sequenceAt(std::string_view text, size_t at, size_t &length);
+
 /// The code point at `at` of well-formed text; moves `at` behind it.
 uint32_t nextCodePoint(std::string_view text, size_t &at);
 
