@@ -87,13 +87,36 @@ io::Status ChatTemplate::open(const std::string &folder) {
   return parse(source);
 }
 
+const Json *reasoningOf(const Json &message) {
+  for (const char *name : {"reasoning_content", "thinking", "reasoning"})
+    if (has(message, name))
+      return &message[name];
+  return nullptr;
+}
+
+/// Reasoning has several names. Transformers gives templates each of those that they read.
+static Json withReasoning(const Json &messages) {
+  Json all = Json::array();
+  for (const Json &message : messages) {
+    const Json *reasoning = message.is_object() ? reasoningOf(message) : nullptr;
+    Json named = reasoning ? Json{{"thinking", *reasoning}} : Json::object();
+    if (reasoning) {
+      for (const auto &[key, value] : message.items())
+        named[key] = value;
+      named["reasoning_content"] = *reasoning;
+    }
+    all.push_back(reasoning ? std::move(named) : message);
+  }
+  return all;
+}
+
 io::Status ChatTemplate::write(const Messages &messages, bool asks, Written &written) const {
   if (!problem.empty())
     return io::Status::error(place + ": " + problem);
   Json variables = tokens;
   if (messages.settings.is_object())
     variables.update(messages.settings);
-  variables["messages"] = messages.list;
+  variables["messages"] = withReasoning(messages.list);
   variables["tools"] = messages.tools;
   variables["documents"] = nullptr;
   variables["add_generation_prompt"] = asks;

@@ -12,6 +12,9 @@
 
 namespace par::chat {
 
+/// What a message says of its reasoning, under the first of the names that it has; null where it has none.
+const Json *reasoningOf(const Json &message);
+
 class ChatTemplate {
 public:
   /// That of a Hugging Face folder: chat_template.jinja, else `chat_template` in tokenizer_config.json.

@@ -43,6 +43,13 @@ io::Status MessageFormat::checkByTurns(const Messages &messages, const LeftOut &
   return {};
 }
 
+/// By its own name, or as the reasoning, which templates find under other names, too.
+static bool reads(const ChatTemplate &whole, const Json &message, const std::string &key, const Json &value) {
+  bool isReasoning = key == "reasoning_content" || key == "thinking" || key == "reasoning";
+  return whole.readsKey(key) || (isReasoning && value == *reasoningOf(message) &&
+                                 (whole.readsKey("reasoning_content") || whole.readsKey("thinking")));
+}
+
 io::Status MessageFormat::checkByTemplate(const Messages &messages, const LeftOut &leftOut) const {
   auto isLost = [&](const std::string &what, const std::string &key) {
     return io::Status::error(what + " has " + quoted(key) + ", which " + whole.source() +
@@ -62,7 +69,8 @@ io::Status MessageFormat::checkByTemplate(const Messages &messages, const LeftOu
   Written all, without;
   for (size_t i = 0; i < messages.list.size(); ++i)
     for (const auto &[key, value] : messages.list[i].items()) {
-      if (key == "role" || key == "content" || value.is_null() || isName(key) || whole.readsKey(key))
+      if (key == "role" || key == "content" || value.is_null() || isName(key) ||
+          reads(whole, messages.list[i], key, value))
         continue;
       // A template may write a message as a whole, whatever it has.
       Messages fewer = messages;

@@ -61,23 +61,46 @@ static Json split(const std::string &text, const std::string &by, int line) {
   return limitedList(std::move(parts), line);
 }
 
-/// As json.dumps(value, ensure_ascii=False, indent=indent).
-static std::string toJson(const Json &value, int64_t indent, int level, int line) {
-  if (value.is_number_float() || isUndefined(value))
-    refuse(line, "tojson of a number with a fraction, or of what is not there,");
-  if (!value.is_structured() || value.empty())
-    return value.dump();
-  auto newLine = [&](int at) {
-    return indent > 0 ? "\n" + std::string(size_t(indent * at), ' ') : std::string();
-  };
-  std::string text(1, value.is_object() ? '{' : '[');
-  bool first = true;
-  for (const auto &[key, item] : value.items()) {
-    text += (first ? "" : indent > 0 ? "," : ", ") + newLine(level + 1);
-    text += (value.is_object() ? Json(key).dump() + ": " : "") + toJson(item, indent, level + 1, line);
-    first = false;
+namespace {
+/// As json.dumps(value, ensure_ascii=isAscii, indent=indent).
+struct JsonWriter {
+  int64_t indent; ///< negative: all in one line
+  bool isAscii;
+  int line;
+
+  std::string newLine(int level) const {
+    return indent < 0 ? std::string() : "\n" + std::string(size_t(indent * level), ' ');
   }
-  return text + newLine(level) + (value.is_object() ? '}' : ']');
+
+  std::string write(const Json &value, int level) const {
+    if (value.is_number_float() || isUndefined(value))
+      refuse(line, "tojson of a number with a fraction, or of what is not there,");
+    if (!value.is_structured() || value.empty())
+      return value.dump(-1, ' ', isAscii);
+    std::string text(1, value.is_object() ? '{' : '[');
+    bool first = true;
+    for (const auto &[key, item] : value.items()) {
+      text += (first ? "" : indent < 0 ? ", " : ",") + newLine(level + 1);
+      text += (value.is_object() ? Json(key).dump(-1, ' ', isAscii) + ": " : "") + write(item, level + 1);
+      first = false;
+    }
+    return text + newLine(level) + (value.is_object() ? '}' : ']');
+  }
+};
+} // namespace
+
+static Json toJson(const Json &value, const Arguments &arguments) {
+  for (const auto &[name, given] : arguments.named.items())
+    if (name != "indent" && name != "ensure_ascii")
+      refuse(arguments.line, "tojson with " + name);
+  if (!arguments.given.empty())
+    refuse(arguments.line, "tojson with an argument without a name");
+  Json indent = arguments.get(0, "indent", nullptr), isAscii = arguments.get(0, "ensure_ascii", false);
+  if (indent.is_null())
+    indent = -1;
+  else if (!indent.is_number_integer() || indent < 0 || indent > 16)
+    refuse(arguments.line, "tojson with an indentation that is not from 0 to 16");
+  return JsonWriter{indent.get<int64_t>(), isTrue(isAscii), arguments.line}.write(value, 0);
 }
 
 //--- Lists
@@ -102,6 +125,19 @@ static Json itemsOf(const Json &value, int line) {
   for (const auto &[key, item] : value.items())
     pairs.push_back(Json::array({key, item}));
   return pairs;
+}
+
+/// By their names, in which upper and lower case are the same.
+static Json sortedItems(const Json &value, const Arguments &arguments) {
+  if (!arguments.given.empty() || !arguments.named.empty())
+    refuse(arguments.line, "dictsort with arguments");
+  std::multimap<std::string, Json> pairs; // equal ones in their order
+  for (const Json &pair : itemsOf(value, arguments.line))
+    pairs.emplace(changeCase(pair[0], /*toUpper=*/false, arguments.line), pair);
+  Json sorted = Json::array();
+  for (const auto &[name, pair] : pairs)
+    sorted.push_back(pair);
+  return sorted;
 }
 
 static Json lengthOf(const Json &value, int line) {
@@ -185,15 +221,8 @@ static const std::map<std::string, Filter> &filters() {
            refuse(a.line, "replace() with other than two texts");
          return replaceAll(toText(v, a.line), a.text(0, "old"), a.text(1, "new"), a.line);
        }},
-      {"tojson", [](const Json &v, const Arguments &a) {
-         for (const auto &[name, value] : a.named.items())
-           if (name != "indent")
-             refuse(a.line, "tojson with " + name);
-         Json indent = a.get(0, "indent", 0);
-         if (!indent.is_number_integer() || indent < 0 || indent > 16)
-           refuse(a.line, "tojson with an indentation that is not from 0 to 16");
-         return toJson(v, indent.get<int64_t>(), 0, a.line);
-       }}};
+      {"dictsort", sortedItems},
+      {"tojson", toJson}};
   return known;
 }
 
@@ -207,8 +236,8 @@ Json applyFilter(const std::string &name, const Json &value, const Arguments &ar
     refuse(arguments.line, "the filter " + name);
   if (!isUndefined(value))
     return found->second(value, arguments);
-  if (name == "tojson")
-    throw TemplateError(arguments.line, "the filter tojson of something that is not there");
+  if (name == "tojson" || name == "dictsort")
+    throw TemplateError(arguments.line, "the filter " + name + " of something that is not there");
   // What is not there is an empty text, or an empty list.
   static const std::set<std::string> ofTexts = {"trim",       "upper",  "lower", "title",
                                                 "capitalize", "string", "safe",  "replace"};

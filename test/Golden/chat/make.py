@@ -343,6 +343,10 @@ SMALL = r"""
 {{ messages | tojson }}
 {{ messages | tojson(indent=2) }}
 {{ [] | tojson }}{{ {} | tojson }}{{ "é\n</" | tojson }}
+{{ {'é': ['😀', "\n", 'a']} | tojson(ensure_ascii=true) }}{{ ['é'] | tojson(ensure_ascii=false) }}{{ [1, {'a': 2}] | tojson(indent=0) }}{{ [1, 2] | tojson(indent=none) }}
+{% for a, b in {'b': 1, 'C': 2, 'a': 3, 'B': 4} | dictsort %}{{ a ~ b }}{% endfor %}{{ {} | dictsort | length }}
+{{ nothing | dictsort }}
+{{ [1] | dictsort }}
 {{- '  x' -}}    y   {{- 'z' }}
   {%- if true -%}   a   {%- endif -%}   b
 {% if true +%}
@@ -432,6 +436,10 @@ REFUSED = r"""
 {{ messages[0]['items'] }}
 {{ 'a'.upper }}
 {{ [1].index is defined }}
+{{ [1] | tojson(2) }}
+{{ [1] | tojson(sort_keys=true) }}
+{{ {'a': 1} | dictsort(true) }}
+{{ {'É': 1} | dictsort }}
 {{ (1, 2) in [[1, 2]] }}
 {{ 1 in (1, 2)[0:1] }}
 {{ [1.5] }}
@@ -459,7 +467,7 @@ def raise_exception(message):
 
 def environment():
     made = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols], undefined=Undefined)
-    made.filters["tojson"] = lambda x, indent=None: json.dumps(x, ensure_ascii=False, indent=indent)
+    made.filters["tojson"] = lambda x, ensure_ascii=False, indent=None: json.dumps(x, ensure_ascii=ensure_ascii, indent=indent)
     made.globals["raise_exception"] = raise_exception
     made.globals["strftime_now"] = lambda form: "now"
     return made
