@@ -1,30 +1,37 @@
 #include "data/MaskedEncoding.h"
 
 #include "par/io/MaskedTokens.h"
+#include "text/Utf8.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace par::data {
 
-/// Where tokens begin and end in the text that they are of: spaces that the tokenizer puts before words are
-/// not in it, and blanks that added tokens take are in none. False where a normalizer changed the text.
-static bool findPlaces(const text::Tokenizer &tokenizer, const std::string &text,
+/// Where tokens begin and end in the text that they are of; blanks that an added token takes are its own. A
+/// space that the tokenizer puts before a word is not in the text: a token of it alone stands where the word
+/// begins. False where a normalizer changed the text.
+static bool findPlaces(const text::Tokenizer &tokenizer, std::string_view text,
                        const std::vector<uint32_t> &ids, std::vector<chat::Span> &places) {
   auto stands = [&](std::string_view bytes, size_t at) { return text.compare(at, bytes.size(), bytes) == 0; };
   size_t at = 0;
   for (uint32_t id : ids) {
     std::string_view bytes = tokenizer.bytes(id);
+    size_t begin = at;
     if (!stands(bytes, at) && !bytes.empty() && bytes[0] == ' ' && stands(bytes.substr(1), at))
       bytes.remove_prefix(1);
-    while (!stands(bytes, at) && at < text.size() && std::strchr(" \t\n\r", text[at]))
-      ++at;
+    if (!stands(bytes, at))
+      at += text::blanksAtBegin(text.substr(at));
     if (!stands(bytes, at))
       return false;
-    places.push_back({at, at + bytes.size()});
     at += bytes.size();
+    if (tokenizer.takesBlanksBehind(id))
+      at += text::blanksAtBegin(text.substr(at));
+    places.push_back({begin, at});
   }
-  return text.find_first_not_of(" \t\n\r", at) == std::string::npos;
+  for (size_t i = places.size(); i-- > 1;)
+    if (places[i - 1].begin == places[i - 1].end)
+      places[i - 1] = {places[i].begin, places[i].begin + 1};
+  return text::blanksAtBegin(text.substr(at)) == text.size() - at;
 }
 
 /// Tokens up to where the text before `end` has others.

@@ -11,6 +11,7 @@
 #include "text/PreTokenizer.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -50,6 +51,9 @@ public:
   /// Whether ids begin with them, where there are any; of each id the bits of `mask` count.
   bool hasPrefix(const std::vector<uint32_t> &ids, uint32_t mask = UINT32_MAX) const;
 
+  /// Whether it is an added token whose `rstrip` says that blanks behind it are its own.
+  bool takesBlanksBehind(uint32_t id) const { return rstrips.count(id) > 0; }
+
   /// The first added token that stands in a text, or -1.
   int64_t findAdded(std::string_view text) const;
   /// Where the first one at or behind `from` stands; false where there is none.
@@ -68,6 +72,7 @@ private:
   std::vector<bool> known;         ///< ids that are tokens
   std::unordered_map<std::string, uint32_t> ids;
   std::vector<uint32_t> before;
+  std::set<uint32_t> rstrips;
   bool dropsFirstSpace = false; ///< of decoded text
 };
 

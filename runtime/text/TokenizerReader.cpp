@@ -274,6 +274,8 @@ void TokenizerReader::addedToken(const JsonNode &node) {
     addToken(node, content, id, isMarked ? bytesOf(content) : content);
   AddedToken added{id, node.boolean("single_word", false), node.boolean("lstrip", false),
                    node.boolean("rstrip", false)};
+  if (added.rstrip)
+    tokenizer.rstrips.insert(id);
   if (!node.boolean("normalized", !node.boolean("special", false)))
     return tokenizer.exactTokens.add(content, added);
   std::string storage;
