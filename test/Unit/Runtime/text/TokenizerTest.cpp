@@ -92,6 +92,15 @@ TEST(Tokenizer, TemplateGivesThePrefix) {
   EXPECT_EQ(llama.prefix(), Ids{uint32_t(llama.find("<|begin_of_text|>"))});
   EXPECT_EQ(gpt2.prefix(), Ids{});
   EXPECT_EQ(gpt2.find("no such token"), -1);
+  for (const auto &[name, token] : {std::pair<std::string, const char *>("gemma", "<bos>"),
+                                    {"smollm3", "<|begin_of_text|>"},
+                                    {"qwen3", nullptr},
+                                    {"olmo2", nullptr},
+                                    {"phi3", nullptr}}) {
+    Tokenizer tokenizer;
+    ASSERT_TRUE(tokenizer.open(golden(name + ".json")).ok());
+    EXPECT_EQ(tokenizer.prefix(), token ? Ids{uint32_t(tokenizer.find(token))} : Ids()) << name;
+  }
 }
 
 TEST(Tokenizer, AddedTokensCanBePlainText) {
