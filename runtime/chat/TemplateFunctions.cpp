@@ -73,8 +73,10 @@ struct JsonWriter {
   }
 
   std::string write(const Json &value, int level) const {
-    if (value.is_number_float() || isUndefined(value))
-      refuse(line, "tojson of a number with a fraction, or of what is not there,");
+    if (isUndefined(value))
+      refuse(line, "tojson of what is not there");
+    if (value.is_number_float())
+      return representNumber(value.get<double>(), line);
     if (!value.is_structured() || value.empty())
       return value.dump(-1, ' ', isAscii);
     std::string text(1, value.is_object() ? '{' : '[');

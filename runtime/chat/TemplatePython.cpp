@@ -4,7 +4,10 @@
 #include "text/Utf8.h"
 
 #include <cctype>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -86,6 +89,29 @@ std::string represent(const Json &value, int line) {
     isFirst = false;
   }
   return text + (value.is_object() ? '}' : ']');
+}
+
+std::string representNumber(double value, int line) {
+  if (!(std::fabs(value) < 0x1p63))
+    throw TemplateError(line, "a number of more than 64 bits is written");
+  char text[32] = {};
+  std::to_chars(text, text + sizeof(text) - 1, std::fabs(value), std::chars_format::scientific);
+  std::string digits(1, text[0]);
+  char *exponent = std::strchr(text, 'e');
+  if (text[1] == '.')
+    digits.append(text + 2, exponent);
+  int before = std::atoi(exponent + 1) + 1, count = int(digits.size()); // digits before the point
+  std::string sign = std::signbit(value) ? "-" : "";
+  if (before <= -4 || before > 16) {
+    if (count > 1)
+      digits.insert(1, ".");
+    return sign + digits + exponent; // with two digits at least, in both languages
+  }
+  if (before <= 0)
+    return sign + "0." + std::string(size_t(-before), '0') + digits;
+  if (count <= before)
+    return sign + digits + std::string(size_t(before - count), '0') + ".0";
+  return sign + digits.insert(size_t(before), ".");
 }
 
 //--- Upper and lower case. Beyond ASCII that is Unicode's business.

@@ -13,8 +13,11 @@ namespace par::chat {
 bool hasAttribute(const Json &value, const std::string &name);
 
 /// As Python writes lists, objects and what is in them: ['a', True, {'b': None}]. Throws TemplateError for
-/// fractions, and for letters of which Python may know more.
+/// letters of which Python may know more.
 std::string represent(const Json &value, int line);
+/// The shortest number that is read as the same: 0.5, 1.0, 1e-05. Throws TemplateError beyond 64 bits, where
+/// it may be a whole number, of which Python has all digits.
+std::string representNumber(double value, int line);
 
 /// str.title(), str.capitalize(), and the filter title, for which words begin behind blanks, - and opening
 /// brackets only. Throw TemplateError for letters beyond ASCII.

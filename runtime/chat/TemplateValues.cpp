@@ -72,7 +72,7 @@ std::string toText(const Json &value, int line) {
     return "";
   if (value.is_structured())
     return represent(value, line);
-  throw TemplateError(line, "a number with a fraction would be written");
+  return representNumber(value.get<double>(), line);
 }
 
 static bool isNumber(const Json &value) { return value.is_boolean() || value.is_number_integer(); }

@@ -41,8 +41,9 @@ CALLS = [
     {**ANSWER, "content": "", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"x": "1", "n": [2, True, None]}}}]},
     {**TOOL, "content": "42"}, {**TOOL, "content": "43"}, {**ANSWER, "content": "It is 42."},
 ]
+NUMBERS = [{"name": "f", "numbers": [0.1, 1.0, -0.0, 0.5, 1e-4, 1e-5, 1.25e-7, 123456789.123, 1e15, 1e16, 1.5e17, 5e-324, 48.8566, 2**53 + 2.0, 1 / 3]}]
 JOBS = [(messages, None, None, asks) for messages in CONVERSATIONS for asks in (False, True)]
-JOBS += [(CALLS, TOOLS, None, False), (CALLS[:-1], TOOLS, {"enable_thinking": False}, True), (ONE, None, {"enable_thinking": False}, True), (TWO, None, {"enable_thinking": False}, False), (ONE, None, {"python_tools": ["def f(): pass"]}, True)]
+JOBS += [(CALLS, TOOLS, None, False), (ONE, NUMBERS, None, False), (CALLS[:-1], TOOLS, {"enable_thinking": False}, True), (ONE, None, {"enable_thinking": False}, True), (TWO, None, {"enable_thinking": False}, False), (ONE, None, {"python_tools": ["def f(): pass"]}, True)]
 PIECES = ["the law", " is ", "\u4f60\u597d", "\u00e9", "e\u0301", "<think>\n", "</think>\n\n", "1", "\U0001f600", "\n", "x", "  ", "."]
 
 

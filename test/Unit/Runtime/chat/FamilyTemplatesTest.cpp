@@ -84,3 +84,21 @@ TEST_F(FamilyTemplates, OfGemma2SayWhyTheyRefuse) {
             std::string::npos)
       << message;
 }
+
+/// Python has all digits of a whole number, of which JSON's reader here keeps the first.
+TEST_F(FamilyTemplates, NumbersBeyond64BitsAreRefused) {
+  chat::ChatTemplate whole;
+  open(Json::parse(readText(PAR_TEST_DIR "/Golden/chat/families.json"))["families"]["qwen3"], whole);
+  chat::Messages messages;
+  messages.list = Json::array({{{"role", "user"}, {"content", "x"}}});
+  chat::Written written;
+  for (const char *number : {"123456789012345678901234567890", "1e300", "-1e19"}) {
+    messages.tools = Json::parse("[{\"a\": " + std::string(number) + "}]");
+    std::string message = whole.write(messages, false, written).message();
+    EXPECT_NE(message.find("a number of more than 64 bits is written"), std::string::npos) << message;
+  }
+  messages.tools = Json::parse(R"([{"a": 18446744073709551615, "b": -9223372036854775808}])");
+  EXPECT_EQ(whole.write(messages, false, written).message(), "");
+  EXPECT_NE(written.text.find(R"({"a": 18446744073709551615, "b": -9223372036854775808})"), std::string::npos)
+      << written.text;
+}
