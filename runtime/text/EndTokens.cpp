@@ -20,6 +20,16 @@ io::Status readModelJson(const std::string &path, Json &json) {
   return json.is_object() ? io::Status() : io::Status::error(path + ": is no JSON object");
 }
 
+io::Status readConfig(const std::string &folder, Json &json) {
+  PAR_TRY(readModelJson(folder + "/config.json", json));
+  if (!json.is_object() || !json.contains("text_config") || !json["text_config"].is_object())
+    return {};
+  Json text = json["text_config"];
+  text.update(json);
+  json = std::move(text);
+  return {};
+}
+
 static bool isId(const Json &id) { return id.is_number_unsigned() && id.get<uint64_t>() <= INT32_MAX; }
 
 io::Status endTokensOf(const std::string &path, const Json &json, std::vector<int64_t> &ids) {
@@ -47,7 +57,7 @@ io::Status findEndTokens(const std::string &folder, int64_t vocabulary, std::vec
                                ", but the model's vocabulary has ids 0 to " + std::to_string(vocabulary - 1) +
                                "; correct it there");
   path = folder + "/config.json";
-  PAR_TRY(readModelJson(path, json));
+  PAR_TRY(readConfig(folder, json));
   return ids.empty() ? endTokensOf(path, json, ids) : io::Status();
 }
 

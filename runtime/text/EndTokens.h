@@ -13,6 +13,9 @@ namespace par::text {
 
 /// A file of a folder that may be absent; null then.
 io::Status readModelJson(const std::string &path, nlohmann::json &json);
+/// config.json of a folder. Of models that read pictures, too, the part about text gives what the whole
+/// lacks.
+io::Status readConfig(const std::string &folder, nlohmann::json &json);
 
 /// "eos_token_id" of the file that was read from `path`: a number or a list of them; none where it is absent
 /// or null. Anything else is an error.

@@ -22,7 +22,7 @@ io::Status ModelFolder::open(const std::string &path) {
   PAR_TRY(tokenizer.open(file));
   vocabulary = tokenizer.size();
   Json config;
-  PAR_TRY(readModelJson(folder + "/config.json", config));
+  PAR_TRY(readConfig(folder, config));
   if (config.is_object() && config.contains("vocab_size") && config["vocab_size"].is_number_unsigned())
     vocabulary = uint32_t(
         std::max<uint64_t>(vocabulary, std::min<uint64_t>(config["vocab_size"].get<uint64_t>(), UINT32_MAX)));
@@ -42,7 +42,7 @@ io::Status ModelFolder::findEos(const std::string &wanted, uint32_t &id) const {
     return {};
   }
   Json json;
-  PAR_TRY(readModelJson(folder + "/config.json", json));
+  PAR_TRY(readConfig(folder, json));
   std::vector<int64_t> ids;
   PAR_TRY(endTokensOf(folder + "/config.json", json, ids));
   if (ids.empty())
