@@ -13,6 +13,7 @@ static AttentionShape describe(Op op, rank::AttentionAttr sizes) {
   shape.queryRows = sizes.getQRows();
   shape.keyRows = sizes.getKRows();
   shape.headDim = sizes.getHeadDim();
+  shape.valueDim = sizes.getValueDim();
   shape.causal = op.getCausal();
   shape.backward = std::is_same_v<Op, AttentionBackwardOp>;
   return shape;

@@ -83,11 +83,11 @@ static const AttentionRates *findRates(int64_t headDim, const DeviceModel &devic
 }
 
 double mlir::par::countFlops(const AttentionShape &shape) {
-  double products = shape.backward ? 5 : 2;
+  double ofKeys = shape.backward ? 3 : 1, ofValues = shape.backward ? 2 : 1;
+  double width = ofKeys * double(shape.headDim) + ofValues * double(shape.widthOfValues());
   double seen = shape.causal ? 0.5 : 1;
   double heads = double(shape.batch) * double(shape.heads);
-  return products * 2 * seen * heads * double(shape.queryRows) * double(shape.keyRows) *
-         double(shape.headDim);
+  return 2 * seen * heads * double(shape.queryRows) * double(shape.keyRows) * width;
 }
 
 double mlir::par::getAttentionSeconds(const AttentionShape &shape, const DeviceModel &device) {
@@ -101,9 +101,9 @@ double mlir::par::getAttentionSeconds(const AttentionShape &shape, const DeviceM
   auto units = static_cast<double>(device.products.units);
   double filled = tiles / (divideUp(tiles, units) * units);
   double seconds = flops / (getPeak(shape.type, device.products) * share * (tiles < units ? filled : 1));
-  double tensors = shape.backward ? 8 : 4; // q, k, v, out; back also their gradients
-  double bytes = tensors * heads * double(std::max(shape.queryRows, shape.keyRows)) * double(shape.headDim) *
-                 getElementBytes(shape.type);
+  double tensors = shape.backward ? 4 : 2; // q and k, v and out; back also their gradients
+  double bytes = tensors * heads * double(std::max(shape.queryRows, shape.keyRows)) *
+                 double(shape.headDim + shape.widthOfValues()) * getElementBytes(shape.type);
   return std::max(seconds, getMemorySeconds(bytes, device));
 }
 

@@ -164,7 +164,8 @@ Value LayerBuilder::norm(Value input, StringRef name, const Norm &norm) {
   switch (norm.type) {
   case Norm::Type::Rms:
     types.pop_back();
-    return builder->create<RmsNormOp>(loc, types, input, scale, epsilon).getResult();
+    return builder->create<RmsNormOp>(loc, types, input, scale, epsilon, FloatAttr(), IntegerAttr())
+        .getResult();
   case Norm::Type::Layer:
     return builder->create<LayerNormOp>(loc, types, input, scale, shift, epsilon).getResult();
   case Norm::Type::Standardize:
@@ -224,7 +225,8 @@ Value LayerBuilder::rotary(Value input, Value positions, const Rotary &rotary) {
   if (isDeclaring())
     return {};
   return builder->create<RotaryOp>(loc, input.getType(), input, positions,
-                                   inverseFrequencies(rotary, shapeOf(input).back()));
+                                   inverseFrequencies(rotary, shapeOf(input).back()),
+                                   /*transposed=*/false, APFloat(1.0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -346,10 +348,10 @@ Value LayerBuilder::attention(Value q, Value k, Value v, Value positions, const 
   }
   auto statistics = RankedTensorType::get({batch, kvHeads, group, seq}, builder->getF32Type());
   return builder
-      ->create<AttentionOp>(loc, TypeRange{q.getType(), statistics}, q, k, v, positions, positions, key,
-                            number, row, offsets,
+      ->create<AttentionOp>(loc, TypeRange{q.getType(), statistics}, q, k, v, positions, positions, Value(),
+                            Value(), Value(), key, number, row, offsets,
                             builder->getF64FloatAttr(scores.byHeadDim ? 1.0 / std::sqrt(headDim) : 1.0),
-                            /*causal=*/builder->getUnitAttr(), builder->getI64IntegerAttr(scores.window),
+                            /*causal=*/builder->getUnitAttr(), builder->getI64IntegerAttr(scores.window), builder->getF64FloatAttr(0.0),
                             builder->getF64FloatAttr(drops ? scores.dropout : 0.0), strides,
                             /*diagonal=*/nullptr)
       .getOut();

@@ -70,14 +70,17 @@ void Profile::enter(size_t group, Clock::time_point at) {
   since = at;
 }
 
-void Profile::begin() {
+void Profile::begin(const device::AttentionPairs &before) {
+  pairsBefore = before;
   std::fill(seconds.begin(), seconds.end(), 0.0);
   current = inputs;
   since = Clock::now();
 }
 
-void Profile::end() {
+void Profile::end(const device::AttentionPairs &after) {
   enter(other, Clock::now());
+  pairs.forward += after.forward - pairsBefore.forward;
+  pairs.backward += after.backward - pairsBefore.backward;
   // The first step finds cold memory; it stays only until there is another one.
   size_t place = done == 0 ? 0 : (done - 1) % kept;
   std::copy(seconds.begin(), seconds.end(), steps[place].begin());
@@ -99,6 +102,17 @@ double Profile::idealSeconds(const Group &group, const device::Rates &rates) {
   for (auto [flops, bytes] : group.parts)
     ideal += std::max(flops / rates.flops, bytes / rates.copyBytes);
   return ideal;
+}
+
+/// Nothing where no attention is computed, or nobody counts.
+std::string Profile::pairsLine() const {
+  if (pairs.forward == 0 && pairs.backward == 0)
+    return "";
+  char text[200];
+  std::snprintf(text, sizeof(text),
+                "attention computed %.0f pairs of a query and a key forward and %.0f backward in a step\n",
+                double(pairs.forward) / double(done), double(pairs.backward) / double(done));
+  return text;
 }
 
 static std::string line(const char *format, const std::string &name, double milliseconds, double share) {
@@ -140,7 +154,7 @@ std::string Profile::table(const device::Rates &rates, int threads) const {
     }
     result += "\n";
   }
-  return result + line("%-40s %10.4f %6.1f\n", "step", total * 1e3, 100);
+  return result + line("%-40s %10.4f %6.1f\n", "step", total * 1e3, 100) + pairsLine();
 }
 
 } // namespace par::rt

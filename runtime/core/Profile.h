@@ -18,7 +18,8 @@ public:
   /// Of rank 0.
   explicit Profile(const Manifest &manifest);
 
-  void begin(); ///< a step, whose inputs are written first
+  /// A step, whose inputs are written first; pairs that attention has computed before.
+  void begin(const device::AttentionPairs &before);
   /// What is done from `at` on.
   void work(int32_t number, Clock::time_point at) {
     enter(number >= 0 && size_t(number) < groupOf.size() ? groupOf[size_t(number)] : other, at);
@@ -26,10 +27,11 @@ public:
   void message(Clock::time_point at) { enter(messages, at); }
   void sum(Clock::time_point at) { enter(sums, at); }
   void rest(Clock::time_point at) { enter(other, at); }
-  void end();
+  void end(const device::AttentionPairs &pairs);
 
   /// The step of median duration among the last `kept`, without the first of the run where there are others:
-  /// a row per class, the longest first. Empty before the first step.
+  /// a row per class, the longest first; then the pairs of a query and a key that attention computed, the
+  /// mean of all steps. Empty before the first step.
   std::string table(const device::Rates &rates, int threads) const;
 
 private:
@@ -49,12 +51,14 @@ private:
   size_t groupNamed(const std::string &name);
   std::vector<double> medianStep(size_t &steps) const;
   static double idealSeconds(const Group &group, const device::Rates &rates);
+  std::string pairsLine() const;
 
   std::vector<Group> groups;
   std::vector<size_t> groupOf; ///< by number of work
   std::vector<double> seconds; ///< of the present step, by group
   std::vector<std::vector<double>> steps;
-  size_t done = 0; ///< steps
+  size_t done = 0;                           ///< steps
+  device::AttentionPairs pairsBefore, pairs; ///< before this step, and of all
   size_t current = inputs;
   Clock::time_point since;
 };

@@ -175,7 +175,7 @@ Ending Rank::runSteps() {
   for (int64_t step = shared.start.step + 1; step <= shared.options.steps; ++step) {
     double begin = now();
     if (profile)
-      profile->begin();
+      profile->begin(program.onDevice().attentionPairs());
     program.resetTraffic();
     program.progress().step = step;
     inputs.write(program.arenas(), step);
@@ -239,7 +239,7 @@ Rank::Agreed Rank::agreeOnStep(double begin, StepReport &report) {
   progress.collective = -1;
   progress.beat();
   if (profile)
-    profile->end();
+    profile->end(program.onDevice().attentionPairs());
   report.seconds = now() - begin;
   takeOutputs(report);
   report.peakBytes = agreed[0];

@@ -1,7 +1,9 @@
+#include "cpu/AttentionBlock.h"
 #include "cpu/AttentionPacking.h"
 #include "cpu/AttentionScores.h"
-#include "cpu/Context.h"
 #include "cpu/ThreadMemory.h"
+
+#include <utility>
 
 // With P = exp(S - lse) recomputed per tile, Z the dropout factors (1 without) and delta = rowsum(dout *
 // out):
@@ -25,12 +27,13 @@ struct BackwardBlock : QueryBlock<float> {
 struct BackwardPanels {
   float *queries, *queryRows, *dout, *doutRows, *dq, *sum;
 
-  BackwardPanels(TileMemory &memory, int64_t padded) {
-    float *next = memory.panels(6, padded);
-    for (float **panel : {&queries, &queryRows, &dout, &doutRows, &dq, &sum}) {
-      *panel = next;
-      next += padded * qTile;
-    }
+  BackwardPanels(TileMemory &memory, const AttentionView &a) {
+    const int64_t ofKeys = a.paddedKeys() * qTile, ofValues = a.paddedValues() * qTile;
+    const int64_t ofSum = std::max(ofKeys, ofValues);
+    float *next = memory.panels(3 * ofKeys + 2 * ofValues + ofSum);
+    auto take = [&](int64_t floats) { return std::exchange(next, next + floats); };
+    queries = take(ofKeys), queryRows = take(ofKeys), dout = take(ofValues), doutRows = take(ofValues);
+    dq = take(ofKeys), sum = take(ofSum);
   }
 };
 
@@ -55,17 +58,16 @@ PAR_INLINE void addKeyGradient(const TileCover &cover, const Scores &scores, con
 template <typename L>
 PAR_INLINE void backwardPart(const BackwardBlock &block, const Tile &tile, const TilePart &part, bool masked,
                              const BackwardPanels &panels, TileMemory &memory, QueryTerms &terms) {
-  const AttentionView &a = block.attention;
+  const AttentionCall &a = block.attention;
   const par_attention &what = a.what;
   const int64_t first = tile.k + part.key;
   const float *keys = block.operands.k + block.head.inKeys(a, first, what.k_stride);
-  const float *values = block.operands.v + block.head.inKeys(a, first, what.v_stride);
+  const float *values = block.operands.v + block.head.inValues(a, first, what.v_stride);
   multiplyPanels<L>(part.keys, part.queries, what.head_dim, {keys, what.k_stride, 1},
                     {panels.queries + part.query, qTile}, false, {memory.scores + part.inScores(), qTile});
-  multiplyPanels<L>(part.keys, part.queries, what.head_dim, {values, what.v_stride, 1},
+  multiplyPanels<L>(part.keys, part.queries, what.value_dim, {values, what.v_stride, 1},
                     {panels.dout + part.query, qTile}, false, {memory.products + part.inScores(), qTile});
-  if (masked)
-    maskPart<L>(a, tile, part, memory.scores);
+  finishScores<L>(a, block.head.batch, tile, part, masked, memory.scores);
   const float *z = nullptr;
   if (what.dropout > 0) {
     dropoutPart(a, block.head, tile, part, memory.keep);
@@ -73,70 +75,66 @@ PAR_INLINE void backwardPart(const BackwardBlock &block, const Tile &tile, const
   }
   if (hasAllKeys(what))
     deltaOfPart<L>(part, memory.scores, memory.products, z, terms);
-  backwardScores<L>(part, memory.scores, memory.products, z, terms);
+  backwardScores<L>(part, what.cap, memory.scores, memory.products, z, terms);
 }
 
 template <typename L>
 PAR_INLINE void backwardTile(const BackwardBlock &block, const Tile &tile, const TileCover &cover,
                              const BackwardPanels &panels, TileMemory &memory, QueryTerms &terms) {
-  const AttentionView &a = block.attention;
+  const AttentionCall &a = block.attention;
   const par_attention &what = a.what;
   const BackwardBuffers &buffers = block.buffers;
-  const int64_t dim = what.head_dim, padded = a.paddedDim();
   for (const TilePart &part : cover.bands)
     backwardPart<L>(block, tile, part, cover.masked, panels, memory, terms);
   if (buffers.dv)
-    addKeyGradient<L>(cover, memory.scores, panels.doutRows, dim, padded, panels.sum,
-                      buffers.dv + block.head.inKeys(a, tile.k, what.dv_stride), what.dv_stride);
+    addKeyGradient<L>(cover, memory.scores, panels.doutRows, what.value_dim, a.paddedValues(), panels.sum,
+                      buffers.dv + block.head.inValues(a, tile.k, what.dv_stride), what.dv_stride);
   if (buffers.dk)
-    addKeyGradient<L>(cover, memory.products, panels.queryRows, dim, padded, panels.sum,
+    addKeyGradient<L>(cover, memory.products, panels.queryRows, what.head_dim, a.paddedKeys(), panels.sum,
                       buffers.dk + block.head.inKeys(a, tile.k, what.dk_stride), what.dk_stride);
   if (!buffers.dq)
     return;
   const float *keys = block.operands.k + block.head.inKeys(a, tile.k, what.k_stride);
   for (const TilePart &part : cover.bands)
-    multiplyPanels<L>(dim, part.queries, part.keys, {keys + part.key * what.k_stride, 1, what.k_stride},
+    multiplyPanels<L>(what.head_dim, part.queries, part.keys,
+                      {keys + part.key * what.k_stride, 1, what.k_stride},
                       {memory.products + part.inScores(), qTile}, true, {panels.dq + part.query, qTile});
 }
 
 /// Copies of a block's queries and of what belongs to them.
 template <typename L>
 PAR_INLINE void packBlock(const BackwardBlock &block, const BackwardPanels &panels, QueryTerms &terms) {
-  const AttentionView &a = block.attention;
+  const AttentionCall &a = block.attention;
   const par_attention &what = a.what;
-  const int64_t dim = what.head_dim, padded = a.paddedDim(), outStride = a.outStride();
+  const int64_t keyDim = what.head_dim, valueDim = what.value_dim, outStride = a.outStride();
   const float *q = block.operands.q + block.head.inQueries(a, block.q, what.q_stride);
-  const int64_t inOut = block.head.inQueries(a, block.q, outStride);
+  const int64_t inOut = block.head.inOut(a, block.q);
   const float *dout = block.buffers.dout + inOut;
-  prefetchRows(q, what.q_stride, block.rows, dim);
-  prefetchRows(dout, outStride, block.rows, dim);
-  packTransposed<L>(q, what.q_stride, block.rows, dim, what.scale, panels.queries);
-  packRows<L>(q, what.q_stride, block.rows, dim, padded, what.scale, panels.queryRows);
-  packTransposed<L>(dout, outStride, block.rows, dim, 1.0f, panels.dout);
-  packRows<L>(dout, outStride, block.rows, dim, padded, 1.0f, panels.doutRows);
+  prefetchRows(q, what.q_stride, block.rows, keyDim);
+  prefetchRows(dout, outStride, block.rows, valueDim);
+  packTransposed<L>(q, what.q_stride, block.rows, keyDim, what.scale, panels.queries);
+  packRows<L>(q, what.q_stride, block.rows, keyDim, a.paddedKeys(), what.scale, panels.queryRows);
+  packTransposed<L>(dout, outStride, block.rows, valueDim, 1.0f, panels.dout);
+  packRows<L>(dout, outStride, block.rows, valueDim, a.paddedValues(), 1.0f, panels.doutRows);
   std::copy_n(block.buffers.lse + block.head.lseOffset(a) + block.q, block.rows, terms.lse);
   if (hasAllKeys(what))
     return;
-  packTransposed<L>(block.buffers.out + inOut, outStride, block.rows, dim, 1.0f, panels.sum);
-  deltaOfPanels<L>(panels.sum, panels.dout, dim, block.rows, terms.delta);
+  packTransposed<L>(block.buffers.out + inOut, outStride, block.rows, valueDim, 1.0f, panels.sum);
+  deltaOfPanels<L>(panels.sum, panels.dout, valueDim, block.rows, terms.delta);
 }
 
 template <typename L>
 PAR_INLINE void backwardBlock(const BackwardBlock &block) {
   TileMemory &memory = threadMemory<TileMemory>();
-  const AttentionView &a = block.attention;
+  const AttentionCall &a = block.attention;
   const par_attention &what = a.what;
   const int64_t dim = what.head_dim;
-  BackwardPanels panels(memory, a.paddedDim());
+  BackwardPanels panels(memory, a);
   QueryTerms terms = {};
   packBlock<L>(block, panels, terms);
   std::fill_n(panels.dq, dim * qTile, 0.0f);
-  QueryPositions positions(a, block.q, block.rows);
-  for (int64_t k = 0; k < what.k_rows; k += kTile) {
-    Tile tile{block.q, block.rows, k, std::min(kTile, what.k_rows - k)};
-    if (TileCover cover = coverOf(a, positions, tile); cover.bands.count)
-      backwardTile<L>(block, tile, cover, panels, memory, terms);
-  }
+  for (TileWalk walk(a, block.head, block.q, block.rows); walk.next();)
+    backwardTile<L>(block, walk.tile, walk.cover, panels, memory, terms);
   if (block.buffers.dq)
     unpackTransposed<L>(panels.dq, block.rows, dim, what.scale,
                         block.buffers.dq + block.head.inQueries(a, block.q, what.dq_stride), what.dq_stride);
@@ -158,12 +156,13 @@ extern "C" void par_attention_backward(void *context, void *description, void *b
   const par_attention &what = *static_cast<par_attention *>(description);
   void *const *list = static_cast<void *const *>(bufferList);
   auto floats = [&](int i) { return static_cast<float *>(list[i]); };
-  AttentionView attention(what, list);
+  AttentionCall attention(context, what, list, /*backward=*/true);
   AttentionOperands<float> operands(list);
-  BackwardBuffers buffers{floats(9), floats(10), floats(11), floats(12), floats(13), floats(14)};
-  int64_t keys = what.batch * what.k_rows, width = what.kv_heads * what.head_dim;
-  clear(buffers.dk, keys, width, what.dk_stride);
-  clear(buffers.dv, keys, width, what.dv_stride);
+  BackwardBuffers buffers{floats(par_attention_out), floats(par_attention_lse), floats(par_attention_dout),
+                          floats(par_attention_dq),  floats(par_attention_dk),  floats(par_attention_dv)};
+  int64_t keys = what.batch * what.k_rows;
+  clear(buffers.dk, keys, what.kv_heads * what.head_dim, what.dk_stride);
+  clear(buffers.dv, keys, what.kv_heads * what.value_dim, what.dv_stride);
   beat(context);
   // All query heads of one kv head add to the same dK and dV.
   int64_t kvHeads = what.batch * what.kv_heads;

@@ -11,11 +11,12 @@
 namespace par::cpu {
 namespace {
 
-/// A buffer of a call: its number in the list, whether it has q's shape or k's, elements between its rows.
+/// A buffer of a call: its number in the list, whether it has a row per query or per key, elements of a row,
+/// and between its rows.
 struct Tensor {
   int number;
-  bool likeQ;
-  int64_t stride;
+  bool ofQueries;
+  int64_t width, stride;
 };
 
 class Converter {
@@ -25,35 +26,42 @@ public:
       : context(context), what(what), buffers(buffers), workspace(workspace),
         batch(std::clamp<int64_t>(bytes / par_attention_bf16_workspace(&what, backward), 1, what.batch)) {}
 
-  int64_t width(bool likeQ) const { return what.kv_heads * what.head_dim * (likeQ ? what.group : 1); }
+  int64_t heads() const { return what.kv_heads * what.group; }
+  Tensor ofQ(int number, int64_t stride) const { return {number, true, heads() * what.head_dim, stride}; }
+  Tensor ofOut(int number) const {
+    return {number, true, heads() * what.value_dim, heads() * what.value_dim};
+  }
+  Tensor ofK(int number, int64_t stride) const {
+    return {number, false, what.kv_heads * what.head_dim, stride};
+  }
+  Tensor ofV(int number, int64_t stride) const {
+    return {number, false, what.kv_heads * what.value_dim, stride};
+  }
 
-  /// Calls `compute(part, list, row)` for every few rows of the batch, from `row` on. `list` has all `count`
-  /// buffers; `inputs` and `outputs` among them lie in f32 in the workspace, their rows one after the other.
+  /// Calls `compute(part, list)` for every few rows of the batch. `list` has all `count` buffers; `inputs`
+  /// and `outputs` among them lie in f32 in the workspace, their rows one after the other.
   template <typename Compute>
   void run(std::initializer_list<Tensor> inputs, std::initializer_list<Tensor> outputs, int count,
            Compute &&compute) {
     for (int64_t row = 0; row < what.batch; row += batch) {
       par_attention part = what;
       part.batch = std::min(batch, what.batch - row);
-      part.q_stride = part.dq_stride = width(true);
-      part.k_stride = part.v_stride = part.dk_stride = part.dv_stride = width(false);
-      void *list[15];
+      part.q_stride = part.dq_stride = heads() * what.head_dim;
+      part.k_stride = part.dk_stride = what.kv_heads * what.head_dim;
+      part.v_stride = part.dv_stride = what.kv_heads * what.value_dim;
+      void *list[par_attention_backward_buffers];
       std::copy(buffers, buffers + count, list);
       int32_t offsets[5];
-      if (list[8]) { // dropout numbers the rows of the whole batch
-        std::copy_n(static_cast<int32_t *>(list[8]), 5, offsets);
-        offsets[0] += int32_t(row);
-        list[8] = offsets;
-      }
+      beginAt(row, list, offsets);
       float *next = workspace;
       for (const Tensor &tensor : inputs)
         next = widen(tensor, row, part.batch, list, next);
       for (const Tensor &tensor : outputs)
         if (list[tensor.number]) {
           list[tensor.number] = next;
-          next += part.batch * rows(tensor) * width(tensor.likeQ);
+          next += part.batch * rows(tensor) * tensor.width;
         }
-      compute(part, list, row);
+      compute(part, list);
       for (const Tensor &tensor : outputs)
         if (list[tensor.number])
           round(tensor, row, part.batch, static_cast<float *>(list[tensor.number]));
@@ -61,7 +69,24 @@ public:
   }
 
 private:
-  int64_t rows(const Tensor &tensor) const { return tensor.likeQ ? what.q_rows : what.k_rows; }
+  int64_t rows(const Tensor &tensor) const { return tensor.ofQueries ? what.q_rows : what.k_rows; }
+
+  /// What is not widened, from a row of the batch on. `offsets`: room for those of dropout.
+  void beginAt(int64_t row, void **list, int32_t *offsets) const {
+    list[par_attention_lse] = static_cast<float *>(list[par_attention_lse]) + row * heads() * what.q_rows;
+    auto move = [&](int table, int64_t ofEntry) {
+      if (what.rows_per_entry && list[table])
+        list[table] = static_cast<int32_t *>(list[table]) + row * ofEntry;
+    };
+    move(par_attention_q_positions, what.q_rows), move(par_attention_q_documents, what.q_rows);
+    move(par_attention_k_positions, what.k_rows), move(par_attention_k_documents, what.k_rows);
+    if (!list[par_attention_offsets])
+      return;
+    // Dropout numbers the rows of the whole batch.
+    std::copy_n(static_cast<int32_t *>(list[par_attention_offsets]), 5, offsets);
+    offsets[0] += int32_t(row);
+    list[par_attention_offsets] = offsets;
+  }
 
   uint16_t *memory(const Tensor &tensor, int64_t row) const {
     return static_cast<uint16_t *>(buffers[tensor.number]) + row * rows(tensor) * tensor.stride;
@@ -69,7 +94,7 @@ private:
 
   float *widen(const Tensor &tensor, int64_t row, int64_t count, void **list, float *to) {
     const uint16_t *from = memory(tensor, row);
-    int64_t wide = width(tensor.likeQ);
+    int64_t wide = tensor.width;
     convert(count * rows(tensor), wide,
             [&](int64_t i) { widenRow(from + i * tensor.stride, to + i * wide, wide); });
     list[tensor.number] = to;
@@ -78,7 +103,7 @@ private:
 
   void round(const Tensor &tensor, int64_t row, int64_t count, const float *from) {
     uint16_t *to = memory(tensor, row);
-    int64_t wide = width(tensor.likeQ);
+    int64_t wide = tensor.width;
     convert(count * rows(tensor), wide,
             [&](int64_t i) { roundRow(from + i * wide, to + i * tensor.stride, wide); });
   }
@@ -99,11 +124,6 @@ private:
   int64_t batch; ///< rows of the batch at once
 };
 
-/// Elements of lse in the rows of the batch before `row`.
-int64_t lseOffset(const par_attention &what, int64_t row) {
-  return row * what.kv_heads * what.group * what.q_rows;
-}
-
 } // namespace
 } // namespace par::cpu
 
@@ -115,11 +135,10 @@ extern "C" void par_attention_forward_bf16(void *context, void *description, voi
     return attendByUnits(context, what, static_cast<void *const *>(bufferList));
   Converter converter(context, what, static_cast<void *const *>(bufferList), static_cast<float *>(workspace),
                       bytes, /*backward=*/false);
-  converter.run({{0, true, what.q_stride}, {1, false, what.k_stride}, {2, false, what.v_stride}},
-                {{9, true, converter.width(true)}}, 11, [&](par_attention &part, void **list, int64_t row) {
-                  list[10] = static_cast<float *>(list[10]) + lseOffset(what, row);
-                  par_attention_forward(context, &part, list);
-                });
+  converter.run({converter.ofQ(par_attention_q, what.q_stride), converter.ofK(par_attention_k, what.k_stride),
+                 converter.ofV(par_attention_v, what.v_stride)},
+                {converter.ofOut(par_attention_out)}, par_attention_forward_buffers,
+                [&](par_attention &part, void **list) { par_attention_forward(context, &part, list); });
 }
 
 extern "C" void par_attention_backward_bf16(void *context, void *description, void *bufferList,
@@ -131,15 +150,12 @@ extern "C" void par_attention_backward_bf16(void *context, void *description, vo
                                  static_cast<float *>(workspace), bytes);
   Converter converter(context, what, static_cast<void *const *>(bufferList), static_cast<float *>(workspace),
                       bytes, /*backward=*/true);
-  int64_t whole = converter.width(true);
-  converter.run({{0, true, what.q_stride},
-                 {1, false, what.k_stride},
-                 {2, false, what.v_stride},
-                 {9, true, whole},
-                 {11, true, whole}},
-                {{12, true, what.dq_stride}, {13, false, what.dk_stride}, {14, false, what.dv_stride}}, 15,
-                [&](par_attention &part, void **list, int64_t row) {
-                  list[10] = static_cast<float *>(list[10]) + lseOffset(what, row);
-                  par_attention_backward(context, &part, list);
-                });
+  converter.run({converter.ofQ(par_attention_q, what.q_stride), converter.ofK(par_attention_k, what.k_stride),
+                 converter.ofV(par_attention_v, what.v_stride), converter.ofOut(par_attention_out),
+                 converter.ofOut(par_attention_dout)},
+                {converter.ofQ(par_attention_dq, what.dq_stride),
+                 converter.ofK(par_attention_dk, what.dk_stride),
+                 converter.ofV(par_attention_dv, what.dv_stride)},
+                par_attention_backward_buffers,
+                [&](par_attention &part, void **list) { par_attention_backward(context, &part, list); });
 }

@@ -15,35 +15,71 @@ namespace par::cpu {
 struct RunningSoftmax {
   alignas(64) float highest[qTile], sum[qTile];
 
-  RunningSoftmax() {
-    std::fill_n(highest, qTile, -std::numeric_limits<float>::infinity());
-    std::fill_n(sum, qTile, 0.0f);
+  /// The sink is the first score that is seen; -inf, which there is without one, has no weight.
+  explicit RunningSoftmax(float sink) {
+    std::fill_n(highest, qTile, sink);
+    std::fill_n(sum, qTile, sink == -std::numeric_limits<float>::infinity() ? 0.0f : 1.0f);
   }
 };
 
-/// scores = -inf where a query does not see a key.
+/// scores = cap * tanh(scores / cap)
 template <typename L>
-PAR_INLINE void maskPart(const AttentionView &attention, const Tile &tile, const TilePart &part,
-                         Scores &scores) {
+PAR_INLINE void capPart(const TilePart &part, float cap, Scores &scores) {
+  const float inverse = 1.0f / cap;
+  for (int64_t i = part.key; i < part.key + part.keys; ++i)
+    for (int64_t j = part.query; j < part.query + part.queries; j += L::width) {
+      typename L::Floats score;
+      load(score, scores + i * qTile + j);
+      score *= inverse;
+      hyperbolicTangent<L>(score);
+      store(score * cap, scores + i * qTile + j);
+    }
+}
+
+/// scores = -inf where a query does not see a key.
+template <typename L, bool documents>
+PAR_INLINE void maskPartBy(const AttentionView &attention, int64_t entry, const Tile &tile,
+                           const TilePart &part, Scores &scores) {
   const par_attention &what = attention.what;
-  int32_t queries[qTile] = {};
-  std::copy_n(attention.qPositions + tile.q + part.query, std::min(part.queries, tile.rows - part.query),
-              queries);
+  const RowTable ofQueries = attention.queryTable(entry), ofKeys = attention.keyTable(entry);
+  int32_t queries[qTile] = {}, documentsOfQueries[qTile] = {};
+  const int64_t first = tile.q + part.query, count = std::min(part.queries, tile.rows - part.query);
+  std::copy_n(ofQueries.positions + first, count, queries);
+  if (documents)
+    std::copy_n(ofQueries.documents + first, count, documentsOfQueries);
   const typename L::Floats hidden = typename L::Floats{} - std::numeric_limits<float>::infinity();
   for (int64_t i = part.key; i < part.key + part.keys; ++i) {
-    int64_t key = attention.kPositions[tile.k + i];
+    int64_t key = ofKeys.positions[tile.k + i];
     // Without a rule its bound lies beyond every position.
     auto low = int32_t(what.causal ? key : INT32_MIN);
     auto high = int32_t(std::min<int64_t>(what.window ? key + what.window - 1 : INT32_MAX, INT32_MAX));
+    int32_t document = documents ? ofKeys.documents[tile.k + i] : 0;
     for (int64_t j = 0; j < part.queries; j += L::width) {
       float *at = scores + i * qTile + part.query + j;
-      typename L::Ints position;
+      typename L::Ints position, own;
       typename L::Floats score;
       load(position, queries + j), load(score, at);
-      score = (position >= low & position <= high) != 0 ? score : hidden;
+      typename L::Ints seen = (position >= low) & (position <= high);
+      if (documents) {
+        load(own, documentsOfQueries + j);
+        seen &= own == document;
+      }
+      score = seen != 0 ? score : hidden;
       store(score, at);
     }
   }
+}
+
+/// What every element of a part is before the softmax: capped, then -inf where it is not seen.
+template <typename L>
+PAR_INLINE void finishScores(const AttentionView &attention, int64_t entry, const Tile &tile,
+                             const TilePart &part, bool masked, Scores &scores) {
+  if (attention.what.cap > 0)
+    capPart<L>(part, attention.what.cap, scores);
+  if (masked && attention.hasDocuments())
+    maskPartBy<L, true>(attention, entry, tile, part, scores);
+  else if (masked)
+    maskPartBy<L, false>(attention, entry, tile, part, scores);
 }
 
 /// scores *= keep
@@ -160,8 +196,8 @@ PAR_INLINE void deltaOfPanels(const float *out, const float *dout, int64_t dim, 
   }
 }
 
-/// One tile holds all keys.
-inline bool hasAllKeys(const par_attention &what) { return what.k_rows <= kTile; }
+/// One tile holds all keys, and no sink has a part of the weight.
+inline bool hasAllKeys(const par_attention &what) { return what.k_rows <= kTile && !what.has_sinks; }
 
 /// P of a vector of queries.
 template <typename L>
@@ -202,10 +238,11 @@ PAR_INLINE void deltaOfPart(const TilePart &part, const Scores &scores, const Sc
 }
 
 /// scores → P∘Z and products → dS without the scale, both in place. `keep` is null without dropout.
-template <typename L>
-PAR_INLINE void backwardScores(const TilePart &part, Scores &scores, Scores &products, const float *keep,
-                               const QueryTerms &terms) {
+template <typename L, bool capped>
+PAR_INLINE void backwardScoresBy(const TilePart &part, float cap, Scores &scores, Scores &products,
+                                 const float *keep, const QueryTerms &terms) {
   using Floats = typename L::Floats;
+  const float inverse = capped ? 1.0f / cap : 0.0f;
   for (int64_t j = part.query; j < part.query + part.queries; j += L::width) {
     Floats lse, delta;
     load(lse, terms.lse + j);
@@ -217,10 +254,28 @@ PAR_INLINE void backwardScores(const TilePart &part, Scores &scores, Scores &pro
       load(product, products + at);
       if (keep)
         load(factor, keep + at);
-      store(p * (product * factor - delta), products + at);
+      Floats gradient = p * (product * factor - delta);
+      if (capped) {
+        Floats share;
+        load(share, scores + at);
+        share *= inverse;
+        // What is not seen has no gradient, whatever its slope is, as long as that is a number.
+        maximize(share, Floats{} - 1.0f);
+        gradient *= 1.0f - share * share;
+      }
+      store(gradient, products + at);
       store(p * factor, scores + at);
     }
   }
+}
+
+template <typename L>
+PAR_INLINE void backwardScores(const TilePart &part, float cap, Scores &scores, Scores &products,
+                               const float *keep, const QueryTerms &terms) {
+  if (cap > 0)
+    backwardScoresBy<L, true>(part, cap, scores, products, keep, terms);
+  else
+    backwardScoresBy<L, false>(part, cap, scores, products, keep, terms);
 }
 
 } // namespace par::cpu

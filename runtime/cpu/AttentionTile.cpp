@@ -1,9 +1,20 @@
 #include "cpu/AttentionTile.h"
 
+#include "cpu/Bf16.h"
 #include "cpu/Simd.h"
 #include "par/io/Philox.h"
 
+#include <limits>
+
 namespace par::cpu {
+
+float AttentionView::sinkOf(int64_t kvHead, int64_t group) const {
+  if (!sinks)
+    return -std::numeric_limits<float>::infinity();
+  int64_t head = kvHead * what.group + group;
+  return what.sinks_bf16 ? widen(static_cast<const uint16_t *>(sinks)[head])
+                         : static_cast<const float *>(sinks)[head];
+}
 
 /// keep[j] for the elements first, first + stride, …
 PAR_CLONES void dropoutRow(float *keep, int64_t count, int64_t first, int64_t stride, uint32_t row,

@@ -21,79 +21,70 @@ constexpr int64_t qTile = 64, kTile = 64;
 /// Scores of a tile: [key][query]. Columns beyond the tile's queries hold finite numbers that mean nothing.
 using Scores = float[kTile * qTile];
 
+/// Position and document of each row of one entry of the batch; no documents where all rows are of one.
+struct RowTable {
+  const int32_t *positions, *documents;
+};
+
 /// What of an attention call is alike for all types of numbers (shapes: runtime.h).
 struct AttentionView {
   const par_attention &what;
-  const int32_t *qPositions, *kPositions;
   const int32_t *key, *site, *row, *offsets;
 
   AttentionView(const par_attention &what, void *const *buffers)
-      : what(what), qPositions(static_cast<int32_t *>(buffers[3])),
-        kPositions(static_cast<int32_t *>(buffers[4])), key(static_cast<int32_t *>(buffers[5])),
-        site(static_cast<int32_t *>(buffers[6])), row(static_cast<int32_t *>(buffers[7])),
-        offsets(static_cast<int32_t *>(buffers[8])) {}
+      : what(what), key(integers(buffers[par_attention_key])), site(integers(buffers[par_attention_site])),
+        row(integers(buffers[par_attention_row])), offsets(integers(buffers[par_attention_offsets])),
+        ofQueries{integers(buffers[par_attention_q_positions]), integers(buffers[par_attention_q_documents])},
+        ofKeys{integers(buffers[par_attention_k_positions]), integers(buffers[par_attention_k_documents])},
+        sinks(buffers[par_attention_sinks]) {}
 
-  int64_t outStride() const {
-    return what.kv_heads * what.group * what.head_dim;
-  } ///< between rows of out and dout
-  /// head_dim up to whole vectors: what rows of copies are apart.
-  int64_t paddedDim() const { return (what.head_dim + 15) / 16 * 16; }
-};
+  RowTable queryTable(int64_t entry) const { return tableOf(ofQueries, entry, what.q_rows); }
+  RowTable keyTable(int64_t entry) const { return tableOf(ofKeys, entry, what.k_rows); }
+  bool hasDocuments() const { return ofQueries.documents; }
+  /// The score of a head's sink; -inf, which has no weight, without one.
+  float sinkOf(int64_t kvHead, int64_t group) const;
 
-/// Where a call's operands are.
-template <typename Element>
-struct AttentionOperands {
-  const Element *q, *k, *v;
+  /// Between rows of out and dout.
+  int64_t outStride() const { return what.kv_heads * what.group * what.value_dim; }
+  /// Sizes of keys and of values up to whole vectors: what rows of copies are apart.
+  int64_t paddedKeys() const { return padded(what.head_dim); }
+  int64_t paddedValues() const { return padded(what.value_dim); }
 
-  explicit AttentionOperands(void *const *buffers)
-      : q(static_cast<Element *>(buffers[0])), k(static_cast<Element *>(buffers[1])),
-        v(static_cast<Element *>(buffers[2])) {}
+private:
+  static const int32_t *integers(void *buffer) { return static_cast<int32_t *>(buffer); }
+  static int64_t padded(int64_t dim) { return (dim + 15) / 16 * 16; }
+  RowTable tableOf(const RowTable &whole, int64_t entry, int64_t rows) const {
+    int64_t first = what.rows_per_entry ? entry * rows : 0;
+    return {whole.positions + first, whole.documents ? whole.documents + first : nullptr};
+  }
+
+  RowTable ofQueries, ofKeys;
+  const void *sinks;
 };
 
 /// One query head of one sequence.
 struct Head {
   int64_t batch, kvHead, group;
-  /// Element of (row, this head) in q and what has its shape, in k and what has its shape, whose rows are
-  /// `stride` apart.
+  /// Element of (row, this head) in q, out, k, v and what has the shape of each, whose rows are `stride`
+  /// apart.
   int64_t inQueries(const AttentionView &a, int64_t row, int64_t stride) const {
-    return (batch * a.what.q_rows + row) * stride + (kvHead * a.what.group + group) * a.what.head_dim;
+    return (batch * a.what.q_rows + row) * stride + queryHead(a) * a.what.head_dim;
+  }
+  int64_t inOut(const AttentionView &a, int64_t row) const {
+    return (batch * a.what.q_rows + row) * a.outStride() + queryHead(a) * a.what.value_dim;
   }
   int64_t inKeys(const AttentionView &a, int64_t row, int64_t stride) const {
     return (batch * a.what.k_rows + row) * stride + kvHead * a.what.head_dim;
   }
+  int64_t inValues(const AttentionView &a, int64_t row, int64_t stride) const {
+    return (batch * a.what.k_rows + row) * stride + kvHead * a.what.value_dim;
+  }
   /// Element of (row 0, this head) in lse.
   int64_t lseOffset(const AttentionView &a) const {
-    return ((batch * a.what.kv_heads + kvHead) * a.what.group + group) * a.what.q_rows;
+    return (batch * a.what.kv_heads * a.what.group + queryHead(a)) * a.what.q_rows;
   }
+  int64_t queryHead(const AttentionView &a) const { return kvHead * a.what.group + group; }
 };
-
-/// Query rows [q, q + rows) of one head: what a thread takes at a time.
-template <typename Element>
-struct QueryBlock {
-  const AttentionView &attention;
-  const AttentionOperands<Element> &operands;
-  Head head;
-  int64_t q, rows;
-};
-
-inline int64_t countQueryBlocks(const par_attention &what) {
-  return what.batch * what.kv_heads * what.group * ((what.q_rows + qTile - 1) / qTile);
-}
-
-/// Head by head, so that its keys and values stay in the second cache. Later rows see more keys: they come
-/// first, for whichever thread is free.
-template <typename Element>
-QueryBlock<Element> queryBlockAt(int64_t item, const AttentionView &attention,
-                                 const AttentionOperands<Element> &operands) {
-  const par_attention &what = attention.what;
-  int64_t blocks = (what.q_rows + qTile - 1) / qTile;
-  int64_t head = item / blocks, q = (blocks - 1 - item % blocks) * qTile;
-  return {attention,
-          operands,
-          {head / what.group / what.kv_heads, head / what.group % what.kv_heads, head % what.group},
-          q,
-          std::min(qTile, what.q_rows - q)};
-}
 
 /// Query rows [q, q + rows) times keys [k, k + keys).
 struct Tile {
@@ -111,26 +102,26 @@ struct TilePart {
 void dropoutPart(const AttentionView &attention, const Head &head, const Tile &tile, const TilePart &part,
                  Scores &keep);
 
-/// What a thread works on one block of queries with: tiles, and panels of kTile or qTile times head_dim for
-/// copies of operands, and pairs of bf16 numbers that scores are rounded to. Panels are there from the start
-/// for head_dim up to `usualDim`; a first call with more takes them from the heap.
+/// What a thread works on one block of queries with: tiles, panels for copies of operands, and pairs of bf16
+/// numbers that scores are rounded to. Panels are there from the start for six of kTile or qTile times
+/// `usualDim`; a first call with more takes them from the heap.
 class TileMemory {
 public:
   alignas(64) Scores scores, products, keep;
   alignas(64) float pairs[3][kTile * qTile / 2];
 
-  /// `count` panels, one behind the other.
-  float *panels(int64_t count, int64_t dim) {
-    if (dim <= usualDim)
+  /// So many floats, for panels one behind the other.
+  float *panels(int64_t floats) {
+    if (floats <= usualPanels * kTile * usualDim)
       return usual;
-    if (int64_t(large.size()) < count * kTile * dim)
-      large.resize(size_t(count * kTile * dim));
+    if (int64_t(large.size()) < floats)
+      large.resize(size_t(floats));
     return large.data();
   }
 
 private:
-  static constexpr int64_t mostPanels = 6, usualDim = 256;
-  alignas(64) float usual[mostPanels * kTile * usualDim];
+  static constexpr int64_t usualPanels = 6, usualDim = 256;
+  alignas(64) float usual[usualPanels * kTile * usualDim];
   std::vector<float> large;
 };
 

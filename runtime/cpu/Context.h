@@ -16,6 +16,12 @@ inline Pool *poolOf(void *context) {
   return device ? static_cast<CpuDevice *>(device)->threads() : nullptr;
 }
 
+/// Where pairs are counted that attention computes; null: nobody counts.
+inline std::atomic<int64_t> *pairsOf(void *context, bool backward) {
+  device::Device *device = contextOf(context).device;
+  return device ? &static_cast<CpuDevice *>(device)->countedPairs(backward) : nullptr;
+}
+
 /// Says that the rank is alive. Only its own thread writes the counter.
 inline void beat(void *context) {
   if (std::atomic<uint64_t> *beats = contextOf(context).beats)

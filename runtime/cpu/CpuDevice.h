@@ -41,8 +41,10 @@ public:
   void *reach(device::Address address) override { return pointer(address); }
 
   device::Rates measureRates() override;
+  device::AttentionPairs attentionPairs() const override { return {pairs[0], pairs[1]}; }
 
   Pool *threads() const { return pool.get(); } ///< null with one thread
+  std::atomic<int64_t> &countedPairs(bool backward) { return pairs[backward]; }
 
 private:
   char *pointer(device::Address address) const {
@@ -52,6 +54,7 @@ private:
   const CpuDeviceOptions options;
   std::unique_ptr<Pool> pool;
   device::InlineQueue queue;
+  std::atomic<int64_t> pairs[2] = {}; ///< that attention computed, forward and backward
 };
 
 /// Repeats a word; the last one is cut off.

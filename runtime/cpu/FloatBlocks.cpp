@@ -31,7 +31,7 @@ PAR_LEVELS(packWidenedB, packBOf, const PackCall<Bf16Product> &)
 PAR_LEVELS(multiplyAtLevel, multiplyOf, const BlockProduct &)
 
 template <typename Product, void packA(const PackCall<Product> &), void packB(const PackCall<Product> &)>
-static BlockKernels<Product> kernelsAtLevel() {
+static const BlockKernels<Product> &kernelsAtLevel() {
   auto of = [](auto shape) {
     using Shape = decltype(shape);
     return BlockKernels<Product>{Shape::rows,
@@ -47,18 +47,16 @@ static BlockKernels<Product> kernelsAtLevel() {
                                  },
                                  [](const BlockProduct &p) { multiplyAtLevel(p); }};
   };
-  BlockKernels<Product> base = of(TileShape<Lanes<16>>()), v3 = of(TileShape<Lanes<32>>()),
-                        v4 = of(TileShape<Lanes<64>>());
+  static const BlockKernels<Product> base = of(TileShape<Lanes<16>>()), v3 = of(TileShape<Lanes<32>>()),
+                                     v4 = of(TileShape<Lanes<64>>());
   return *chooseLevel(&base, &v3, &v4);
 }
 
 const BlockKernels<par_product> &floatKernels() {
-  static const auto kernels = kernelsAtLevel<par_product, packFloatA, packFloatB>();
-  return kernels;
+  return kernelsAtLevel<par_product, packFloatA, packFloatB>();
 }
 const BlockKernels<Bf16Product> &widenedKernels() {
-  static const auto kernels = kernelsAtLevel<Bf16Product, packWidenedA, packWidenedB>();
-  return kernels;
+  return kernelsAtLevel<Bf16Product, packWidenedA, packWidenedB>();
 }
 
 const BlockKernels<Bf16Product> &bf16Kernels() {

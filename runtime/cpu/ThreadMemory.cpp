@@ -1,6 +1,6 @@
 #include "cpu/ThreadMemory.h"
 
-#include "cpu/AttentionTile.h"
+#include "cpu/AttentionCover.h"
 #include "cpu/BlockedProduct.h"
 
 #include <new>
@@ -12,7 +12,7 @@ void prepareThreadMemory(Pool *pool) {
   runParts(pool, pool ? pool->size() : 1, [&](int64_t, int64_t) {
     try {
       prepareProducts();
-      threadMemory<TileMemory>();
+      threadMemory<TileMemory>(), threadMemory<KeyTileMemory>();
     } catch (const std::bad_alloc &) {
       failed = true; // no exception may leave a thread
     }

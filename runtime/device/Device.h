@@ -42,6 +42,11 @@ struct Rates {
   double flops = 0;     ///< per second, of a large f32 matrix product
 };
 
+/// Pairs of a query and a key whose scores attention computed, in all heads.
+struct AttentionPairs {
+  int64_t forward = 0, backward = 0;
+};
+
 /// The device of one rank, used by the rank's thread.
 class Device {
 public:
@@ -78,6 +83,9 @@ public:
   /// Measured, within some tenths of a second. All ranks at once give what they have when they compute
   /// together.
   virtual Rates measureRates() = 0;
+
+  /// Since the device is there; none where nobody counts.
+  virtual AttentionPairs attentionPairs() const { return {}; }
 
   /// What this device is besides, where programs only enqueue (Accelerator.h); null for the host's processor.
   virtual Accelerator *accelerator() { return nullptr; }

@@ -49,6 +49,11 @@ float par_emulate_reciprocal(float x) {
   double error = bitsOf(x) & 1 ? 0x1p-23 : -0x1p-23;
   return flushed(float(1 / double(flushed(x)) * (1 + error)));
 }
+/// The same; here it is 2^-11.
+float par_emulate_tangent(float x) {
+  double error = bitsOf(x) & 1 ? 0x1p-11 : -0x1p-11;
+  return float(std::tanh(double(x)) * (1 + error));
+}
 /// PTX ISA, cvt.rn.bf16x2.f32: the first operand is the upper half.
 uint32_t par_emulate_pack_bf16(float high, float low) { return roundToBf16(high) << 16 | roundToBf16(low); }
 /// Of time alone.

@@ -7,7 +7,7 @@
 namespace par::emulation {
 
 enum Shuffle : uint32_t { Butterfly, Down, Up, Indexed };
-enum Vote : uint32_t { Ballot, All, Any };
+enum Vote : uint32_t { Ballot, All, Any, Least, Greatest };
 
 /// PTX ISA, shfl.sync: in = value, how, b, clamp and segment mask.
 static uint32_t findSource(const Thread &thread, bool &isValid) {
@@ -57,12 +57,16 @@ static void shuffle(Launch &launch, std::vector<Thread *> &lanes) {
 
 static void vote(std::vector<Thread *> &lanes) {
   uint32_t ballot = 0, all = 0;
+  int32_t least = int32_t(lanes.front()->in[0]), greatest = least;
   for (const Thread *thread : lanes) {
     ballot |= uint32_t(thread->in[0] != 0) << thread->lane();
     all |= 1u << thread->lane();
+    least = std::min(least, int32_t(thread->in[0]));
+    greatest = std::max(greatest, int32_t(thread->in[0]));
   }
+  const uint32_t results[] = {ballot, ballot == all, ballot != 0, uint32_t(least), uint32_t(greatest)};
   for (Thread *thread : lanes)
-    thread->out[0] = thread->in[1] == Ballot ? ballot : thread->in[1] == All ? ballot == all : ballot != 0;
+    thread->out[0] = results[thread->in[1]];
 }
 
 void exchange(Launch &launch, std::vector<Thread *> &lanes) {
@@ -142,6 +146,13 @@ uint32_t par_emulate_vote_ballot(uint32_t mask, bool value, const char *place) {
 }
 bool par_emulate_vote_all(uint32_t mask, bool value, const char *place) {
   return together(WarpAction::Vote, mask, value, All, 0, 0, place);
+}
+/// PTX ISA, redux.sync.min.s32.
+uint32_t par_emulate_reduce_min(uint32_t value, uint32_t mask, const char *place) {
+  return together(WarpAction::Vote, mask, value, Least, 0, 0, place);
+}
+uint32_t par_emulate_reduce_max(uint32_t value, uint32_t mask, const char *place) {
+  return together(WarpAction::Vote, mask, value, Greatest, 0, 0, place);
 }
 bool par_emulate_vote_any(uint32_t mask, bool value, const char *place) {
   return together(WarpAction::Vote, mask, value, Any, 0, 0, place);

@@ -2,6 +2,7 @@
 #include "measure/Measure.h"
 #include "par/runtime.h"
 
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -17,7 +18,7 @@ public:
     what.q_rows = what.k_rows = figure.rows;
     what.kv_heads = figure.heads;
     what.group = 1;
-    what.head_dim = figure.headDim;
+    what.head_dim = what.value_dim = figure.headDim;
     what.scale = 1 / std::sqrt(float(figure.headDim));
     what.causal = 1;
     int64_t stride = figure.heads * figure.headDim;
@@ -29,25 +30,27 @@ public:
     std::iota(positions.begin(), positions.end(), 0);
   }
 
-  void forward() {
-    void *buffers[] = {q.data(), k.data(), v.data(), positions.data(), positions.data(), key,
-                       &site,    &row,     offsets,  out.data(),       lse.data()};
-    par_attention_forward(&context, &what, buffers);
-  }
-  void backward() {
-    void *buffers[] = {q.data(),   k.data(),    v.data(),  positions.data(), positions.data(),
-                       key,        &site,       &row,      offsets,          out.data(),
-                       lse.data(), dout.data(), dq.data(), dk.data(),        dv.data()};
-    par_attention_backward(&context, &what, buffers);
-  }
+  void forward() { par_attention_forward(&context, &what, buffers().data()); }
+  void backward() { par_attention_backward(&context, &what, buffers().data()); }
 
 private:
+  /// Those of the backward pass, of which the forward pass has the first.
+  std::array<void *, par_attention_backward_buffers> buffers() {
+    std::array<void *, par_attention_backward_buffers> list{};
+    list[par_attention_q] = q.data(), list[par_attention_k] = k.data(), list[par_attention_v] = v.data();
+    list[par_attention_q_positions] = list[par_attention_k_positions] = positions.data();
+    list[par_attention_out] = out.data(), list[par_attention_lse] = lse.data();
+    list[par_attention_dout] = dout.data();
+    list[par_attention_dq] = dq.data(), list[par_attention_dk] = dk.data(),
+    list[par_attention_dv] = dv.data();
+    return list;
+  }
+
   cpu::CpuDevice device;
   device::Context context;
   par_attention what{};
   std::vector<float> q, k, v, out, dout, dq, dk, dv, lse;
   std::vector<int32_t> positions;
-  int32_t key[2] = {}, site = 0, row = 0, offsets[5] = {};
 };
 } // namespace
 

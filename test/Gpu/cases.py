@@ -56,6 +56,9 @@ OUTPUT_PLANS = ["bf16", "f32"]
 OUTPUT_ROWS = {"sequences": 2, "tokens": 3, "layers": 2}
 OUTPUT_TABLE_ROWS = 4
 
+#: Tokens of attention that is compared with what was emulated: some tiles, and a part of one.
+ATTENTION_ROWS = 200
+
 #: Cluster files that say what such a GPU does, by a word of the GPU's name.
 CLUSTERS = {"H100": "dgx-h100", "H200": "hgx-h200", "A100": "dgx-a100-80", "B200": "dgx-b200"}
 

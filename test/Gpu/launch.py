@@ -83,7 +83,22 @@ class Driver:
         parameters = (ctypes.c_void_p * len(addresses))(*(ctypes.addressof(address) for address in addresses))
         self("cuLaunchKernel", kernel, *launch["grid"], *launch["block"], launch["shared"], self.stream, parameters,
              None)
+
+    def time(self, count, work):
+        """Seconds of each of so many times, by the device's clock."""
+        events = [ctypes.c_void_p() for _ in range(2)]
+        for event in events:
+            self("cuEventCreate", ctypes.byref(event), 0)
+        self("cuEventRecord", events[0], self.stream)
+        for _ in range(count):
+            work()
+        self("cuEventRecord", events[1], self.stream)
         self.finish()
+        elapsed = ctypes.c_float()
+        self("cuEventElapsedTime", ctypes.byref(elapsed), *events)
+        for event in events:
+            self("cuEventDestroy_v2", event)
+        return elapsed.value / 1000 / count
 
 
 class Record:
@@ -107,21 +122,39 @@ class Record:
     def contents(self, operand):
         return self.bytes[operand["at"]:operand["at"] + operand["bytes"]]
 
-    def run(self, driver, case):
-        """How far each output is from the emulated one, by how far it may be; above 1 is wrong."""
-        module = self.module(driver, case["module"])
+    @contextlib.contextmanager
+    def memory(self, driver, case):
+        """Addresses of a case's operands, and of coordinates."""
         addresses = [driver.allocate(operand["bytes"], self.contents(operand) if operand["kind"] == "in" else None)
                      for operand in case["operands"]]
         coords = array.array("i", case["coords"]).tobytes()
         coords = driver.allocate(len(coords), coords)
+        yield addresses, coords
+        for address in [*addresses, coords]:
+            driver("cuMemFree_v2", address)
+
+    def launch(self, driver, case, addresses, coords):
+        module = self.module(driver, case["module"])
         for launch in case["launches"]:
             given = [addresses[operand] for operand in launch["operands"]]
             driver.launch(module, launch, given + [coords] * launch["coords"])
-        apart = [compare(operand["type"], self.contents(operand), driver.read(address, operand["bytes"]))
-                 for operand, address in zip(case["operands"], addresses) if operand["kind"] == "out"]
-        for address in [*addresses, coords]:
-            driver("cuMemFree_v2", address)
-        return apart
+
+    def run(self, driver, case):
+        """How far each output is from the emulated one, by how far it may be; above 1 is wrong."""
+        with self.memory(driver, case) as (addresses, coords):
+            self.launch(driver, case, addresses, coords)
+            driver.finish()
+            return [compare(operand["type"], self.contents(operand), driver.read(address, operand["bytes"]),
+                            2 * case.get("slack", 0))
+                    for operand, address in zip(case["operands"], addresses) if operand["kind"] == "out"]
+
+    def time(self, driver, case, count=20):
+        """Seconds of all launches of a case, in turns: the least of three."""
+        with self.memory(driver, case) as (addresses, coords):
+            def launch():
+                self.launch(driver, case, addresses, coords)
+            driver.time(2, launch)
+            return min(driver.time(count, launch) for _ in range(3))
 
 
 def numbers(kind, contents):
@@ -133,8 +166,9 @@ def numbers(kind, contents):
     return array.array("f", bytes(wide))
 
 
-def compare(kind, expected, actual):
-    """The largest difference of two tensors by what it may be. Integers are equal or infinitely far apart."""
+def compare(kind, expected, actual, slack=0.0):
+    """The largest difference of two tensors by what it may be, in f32 with `slack` beside. Integers are equal or infinitely
+    far apart."""
     if bytes(expected) == actual:
         return 0.0
     if kind not in MAY_DIFFER:
@@ -147,4 +181,5 @@ def compare(kind, expected, actual):
             return math.inf
         worst = max(worst, abs(a - b))
     largest = max((abs(a) for a in numbers(kind, expected) if abs(a) < math.inf), default=0)
-    return worst / (largest * MAY_DIFFER[kind]) if largest else math.inf if worst else 0.0
+    may = largest * MAY_DIFFER[kind] + (slack if kind == "f32" else 0)
+    return worst / may if may else math.inf if worst else 0.0

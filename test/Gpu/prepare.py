@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+import attention
 import examples
 import random_plans
-from cases import (CLUSTERS, EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, OUTPUT_CONFIGS, OUTPUT_PLANS, OUTPUT_ROWS,
+from cases import (ATTENTION_ROWS, CLUSTERS, EQUAL, EQUAL_FLAGS, EQUAL_STEPS, MODELS, OUTPUT_CONFIGS, OUTPUT_PLANS, OUTPUT_ROWS,
                    OUTPUT_TABLE_ROWS, PREDICTED, STEP_FLAGS, STEPS)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -90,25 +91,35 @@ class Folder:
         build = os.path.dirname(self.bin)
         with tempfile.TemporaryDirectory() as texts:
             files = examples.print_programs(build, texts, configs, OUTPUT_PLANS, chip=self.chip, **OUTPUT_ROWS)
-            made = os.path.join(texts, "outputs")
-            os.mkdir(made)
-            self.call(os.path.join(build, "test", "Unit", "Target", "real-rows"), "--rows", str(OUTPUT_TABLE_ROWS),
-                      "--record", made, *files)
+            self.record("outputs", files)
+
+    def record(self, name, files, *flags):
+        """Kernels of programs, in a folder of that name."""
+        with tempfile.TemporaryDirectory() as made:
+            self.call(os.path.join(os.path.dirname(self.bin), "test", "Unit", "Target", "real-rows"), "--rows",
+                      str(OUTPUT_TABLE_ROWS), "--record", made, *flags, *files)
             binary = os.path.join(made, "kernels.bin")
             with open(binary, "rb") as raw, lzma.open(binary + ".xz", "w", preset=1) as packed:
                 shutil.copyfileobj(raw, packed)
             os.remove(binary)
-            self.keep_outputs(made)
+            self.keep_outputs(made, name)
 
-    def keep_outputs(self, made):
-        for name in os.listdir(made):
-            if name.endswith(".so") and not self.emulate:
-                os.remove(os.path.join(made, name))
+    def record_attention(self, rows, timed_rows, names):
+        """Attention with caps, sinks and documents: a few rows as they were emulated, and many whose time counts."""
+        for name, count, heads, flags in (("attention", rows, 2, []), ("attention-times", timed_rows, 16, ["--unemulated"])):
+            if count and not os.path.exists(self.at(name, "kernels.json")):
+                with tempfile.TemporaryDirectory() as texts:
+                    self.record(name, attention.write(texts, count, heads, self.chip, names), *flags)
+
+    def keep_outputs(self, made, name):
+        for file in os.listdir(made):
+            if file.endswith(".so") and not self.emulate:
+                os.remove(os.path.join(made, file))
         if self.emulate:  # the stand-in finds kernels in packages
             with open(os.path.join(made, "manifest.json"), "w") as file:
                 file.write("{}\n")
-        shutil.rmtree(self.at("outputs"), ignore_errors=True)
-        shutil.copytree(made, self.at("outputs"))
+        shutil.rmtree(self.at(name), ignore_errors=True)
+        shutil.copytree(made, self.at(name))
 
     def draw_plans(self, count):
         """Random plans of random models, with what one rank on a CPU computes for each."""
@@ -141,8 +152,10 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"))
     parser.add_argument("--chip", default="sm_90")
-    parser.add_argument("--cases", default=",".join([*EQUAL, *STEPS, *PREDICTED, "outputs"]), help="some of them only")
+    parser.add_argument("--cases", default=",".join([*EQUAL, *STEPS, *PREDICTED, "outputs", "attention"]), help="some of them only")
     parser.add_argument("--outputs-of", action="append", metavar="CONFIG", help="models whose kernels `outputs` has")
+    parser.add_argument("--attention-of", action="append", metavar="NAME", help="cases that `attention` has (attention.py)")
+    parser.add_argument("--attention-rows", type=int, default=4096, help="of those whose time counts")
     parser.add_argument("--random", type=int, default=24, help="random plans that `random` runs")
     parser.add_argument("--emulate", action="store_true", help="for the stand-in, to try run.sh without a GPU")
     args = parser.parse_args()
@@ -157,6 +170,8 @@ def main():
             folder.compile_for_gpu(os.path.join(ROOT, MODELS[model][0]), name, f"{MODELS[model][1]} {plan}")
         elif name == "outputs":
             folder.record_outputs(args.outputs_of or [os.path.join(ROOT, config) for config in OUTPUT_CONFIGS])
+        elif name == "attention":
+            folder.record_attention(ATTENTION_ROWS, args.attention_rows, args.attention_of)
         elif name in PREDICTED:
             config, changes, flags = PREDICTED[name]
             config = folder.changed(config, changes, name)

@@ -12,6 +12,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import attention
 import launch
 import random_plans
 import tensors
@@ -122,9 +123,9 @@ def run_random(part):
             part.add(name, ok=not wrong, **({"text": wrong} if wrong else {}))
 
 
-def run_outputs(part):
+def run_outputs(part, folder="outputs"):
     """Kernels one by one, at real lengths of rows, write what was emulated."""
-    folder = os.path.join(part.folder, "outputs")
+    folder = os.path.join(part.folder, folder)
     if not os.path.exists(folder):
         return
     record, driver = launch.Record(folder), None
@@ -139,6 +140,34 @@ def run_outputs(part):
             part.add(name, ok=False, text=str(error))
             return print("no kernel runs behind that one; run the part again to go on")
         part.add(name, ok=all(one <= 1 for one in apart), of_tolerance=round(max(apart, default=0), 3))
+
+
+#: Of its own speed without, what attention with a cap, with sinks or with documents should have for a pair, in per cent.
+FEATURE_GOAL = 85
+
+
+def run_attention(part):
+    """Attention with caps, sinks, documents and values of another size: it writes what was emulated, and a pair of a query and
+    a key takes about as long as without."""
+    run_outputs(part, "attention")
+    folder = os.path.join(part.folder, "attention-times")
+    if not os.path.exists(folder):
+        return
+    record, driver = launch.Record(folder), None
+    for case in record.cases:
+        name, (_, rows, heads, *_) = case["where"], case["operands"][0]["shape"]
+        if part.wants(name):
+            driver = driver or launch.Driver()
+            seconds = record.time(driver, case)
+            pairs = heads * attention.count_pairs(name, rows)
+            part.add(name, ok=True, seconds=seconds, picoseconds_of_a_pair=round(1e12 * seconds / pairs, 3))
+    times = {name: case["picoseconds_of_a_pair"] for name, case in part.done.items() if "picoseconds_of_a_pair" in case}
+    for name, time_of in times.items():
+        kind, head, feature, direction = name.split()
+        plain = times.get(f"{kind} {head} plain {direction}")
+        if plain and feature != "plain" and part.wants(name + " by plain"):
+            percent = round(100 * plain / time_of, 1)
+            part.add(name + " by plain", ok=True, percent=percent, goal=percent >= FEATURE_GOAL)
 
 
 def run_nccl(part):
@@ -275,7 +304,7 @@ def run_peers(part):
                          seconds=float(found[1]) if found else None, text=text[-2000:])
 
 
-PARTS = {"device": run_device, "outputs": run_outputs, "equal": run_equal, "random": run_random,
+PARTS = {"device": run_device, "outputs": run_outputs, "attention": run_attention, "equal": run_equal, "random": run_random,
          "nccl": run_nccl, "faults": run_faults,
          "sanitizer": run_sanitizer, "steps": run_steps, "kernels": run_kernels, "predictions": run_predictions,
          "peers": run_peers}

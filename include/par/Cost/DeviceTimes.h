@@ -22,11 +22,14 @@ double getProductSeconds(const ProductShape &shape, const DeviceModel &device);
 struct AttentionShape {
   FloatKind type = FloatKind::F32;
   int64_t batch = 1, heads = 1, queryRows = 1, keyRows = 1, headDim = 1;
+  int64_t valueDim = 0; ///< 0: headDim
+  int64_t widthOfValues() const { return valueDim ? valueDim : headDim; }
   bool causal = true;
   bool backward = false;
 };
 /// Operations that are computed: two products of queries by keys forward, five back (Dao et al., 2205.14135,
-/// algorithms 1 and 4), of causal attention the half that is seen.
+/// algorithms 1 and 4), of which one and two are of the size of values; of causal attention the half that is
+/// seen.
 double countFlops(const AttentionShape &shape);
 /// 2 products of queries by keys forward, 5 back (Dao et al., 2205.14135), of which causal attention computes
 /// half, at the share of the peak that is measured for so many rows.

@@ -17,7 +17,7 @@ static int64_t getWideningBytes(rank::AttentionAttr structure) {
   what.batch = structure.getBatch();
   what.q_rows = structure.getQRows(), what.k_rows = structure.getKRows();
   what.kv_heads = structure.getKvHeads(), what.group = structure.getGroup();
-  what.head_dim = structure.getHeadDim();
+  what.head_dim = structure.getHeadDim(), what.value_dim = structure.getValueDim();
   int64_t kvHeads = std::max<int64_t>(what.kv_heads, 1);
   int64_t rows = std::min<int64_t>(what.batch, (enough + kvHeads - 1) / kvHeads);
   return rows * par_attention_bf16_workspace(&what, static_cast<bool>(structure.getDq()));
@@ -27,34 +27,44 @@ static int64_t getWideningBytes(rank::AttentionAttr structure) {
 // Calls
 //===----------------------------------------------------------------------===//
 
+/// Up to the offsets; `sinks` is null without any, and in the backward pass.
 template <typename Op>
-static SmallVector<Value> getCommonBuffers(CallBuilder &calls, rank::AttentionOp work, Op op) {
+static SmallVector<Value> getCommonBuffers(CallBuilder &calls, rank::AttentionOp work, Op op, Value sinks) {
   rank::AttentionAttr structure = work.getStructure();
   SmallVector<Value> pointers;
   for (rank::RowsAttr rows : {structure.getQ(), structure.getK(), structure.getV()})
     pointers.push_back(calls.addressOf(work.getIns(), rows, structure.getType()));
-  for (Value operand : {Value(op.getQPositions()), Value(op.getKPositions()), Value(op.getKey()),
-                        Value(op.getSite()), Value(op.getRow()), Value(op.getOffsets())})
+  for (Value operand : {Value(op.getQPositions()), Value(op.getKPositions()), Value(op.getQDocuments()),
+                        Value(op.getKDocuments()), sinks, Value(op.getKey()), Value(op.getSite()),
+                        Value(op.getRow()), Value(op.getOffsets())})
     pointers.push_back(operand ? calls.bufferOf(work, operand) : Value());
   return pointers;
 }
 
 /// The arguments are in the order of runtime.h, without workspaces.
 static SmallVector<Value> getBuffers(CallBuilder &calls, rank::AttentionOp work, AttentionOp op) {
-  SmallVector<Value> pointers = getCommonBuffers(calls, work, op);
+  SmallVector<Value> pointers = getCommonBuffers(calls, work, op, op.getSinks());
   calls.appendBuffers(work.getOuts(), pointers);
   return pointers;
 }
 
 static SmallVector<Value> getBuffers(CallBuilder &calls, rank::AttentionOp work, AttentionBackwardOp op) {
   rank::AttentionAttr structure = work.getStructure();
-  SmallVector<Value> pointers = getCommonBuffers(calls, work, op);
+  SmallVector<Value> pointers = getCommonBuffers(calls, work, op, Value());
   for (Value operand : {Value(op.getOut()), Value(op.getLse()), Value(op.getDout())})
     pointers.push_back(calls.bufferOf(work, operand));
   for (rank::RowsAttr rows : {structure.getDq(), structure.getDk(), structure.getDv()})
     pointers.push_back(calls.addressOf(work.getOuts(), rows, structure.getType()));
   return pointers;
 }
+
+static bool hasSinks(AttentionOp op) { return static_cast<bool>(op.getSinks()); }
+static bool hasSinks(AttentionBackwardOp op) { return op.getSinks(); }
+
+static bool hasBf16Sinks(AttentionOp op) {
+  return op.getSinks() && getElementTypeOrSelf(op.getSinks().getType()).isBF16();
+}
+static bool hasBf16Sinks(AttentionBackwardOp) { return false; }
 
 /// struct par_attention of runtime.h on the stack.
 template <typename Op>
@@ -73,9 +83,14 @@ static Value describe(CallBuilder &calls, rank::AttentionAttr structure, Op op) 
   store({0, Record::kv_heads}, calls.i64(structure.getKvHeads()));
   store({0, Record::group}, calls.i64(structure.getGroup()));
   store({0, Record::head_dim}, calls.i64(structure.getHeadDim()));
+  store({0, Record::value_dim}, calls.i64(structure.getValueDim()));
   store({0, Record::scale}, calls.real(op.getScale().convertToDouble()));
+  store({0, Record::cap}, calls.real(op.getCap().convertToDouble()));
   store({0, Record::causal}, calls.i32(op.getCausal()));
+  store({0, Record::rows_per_entry}, calls.i32(op.hasRowsPerEntry()));
   store({0, Record::window}, calls.i64(op.getWindow()));
+  store({0, Record::has_sinks}, calls.i32(hasSinks(op)));
+  store({0, Record::sinks_bf16}, calls.i32(hasBf16Sinks(op)));
   store({0, Record::dropout}, calls.real(op.getDropout().convertToDouble()));
   for (int32_t dim = 0; dim < 5; ++dim)
     store({0, Record::strides, dim}, calls.i64(op.getStrides() ? (*op.getStrides())[dim] : 0));

@@ -3,6 +3,7 @@
 #include "DeviceCode.h"
 #include "EmulatorArchive.h"
 #include "HostKernels.h"
+#include "InstructionCounts.h"
 #include "par/Target/Emulation.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,7 +13,7 @@ using namespace mlir::par;
 
 llvm::Expected<std::string> par::printDeviceCode(llvm::MemoryBufferRef bitcode) { return printPtx(bitcode); }
 
-llvm::Error par::writeEmulatedLibrary(llvm::MemoryBufferRef bitcode, llvm::StringRef path) {
+llvm::Error par::writeEmulatedLibrary(llvm::MemoryBufferRef bitcode, llvm::StringRef path, bool counts) {
   llvm::LLVMContext context;
   auto module = llvm::parseBitcodeFile(bitcode, context);
   if (!module)
@@ -21,9 +22,14 @@ llvm::Error par::writeEmulatedLibrary(llvm::MemoryBufferRef bitcode, llvm::Strin
       createHostMachine(getAnyProcessor(), llvm::FPOpFusion::Standard);
   if (!machine)
     return machine.takeError();
+  InstructionCounts counted;
+  if (counts)
+    counted.collect(**module);
   if (llvm::Error error =
           rewriteForHost(**module, (*machine)->createDataLayout(), (*machine)->getTargetTriple().str()))
     return error;
+  if (counts)
+    counted.write(**module);
   std::string archive = (path + ".a").str();
   llvm::Error error = writeFile(archive, getEmulatorArchive());
   if (!error)

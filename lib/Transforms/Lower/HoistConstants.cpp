@@ -29,11 +29,11 @@ public:
       // As the kernel computes them, whatever type it rotates.
       bool isWide = rotary.getType().getElementType().isF64();
       Type element = isWide ? builder.getF64Type() : builder.getF32Type();
-      auto type = RankedTensorType::get({rotary.getPositions().getType().getDimSize(0),
-                                         static_cast<int64_t>(rotary.getFrequencies().size())},
-                                        element);
+      SmallVector<int64_t> shape(rotary.getPositions().getType().getShape());
+      shape.push_back(static_cast<int64_t>(rotary.getFrequencies().size()));
+      auto type = RankedTensorType::get(shape, element);
       auto tables = builder.create<RotaryTablesOp>(rotary.getLoc(), type, type, rotary.getPositions(),
-                                                   rotary.getFrequencies());
+                                                   rotary.getFrequencies(), rotary.getFactor());
       Value rotated =
           builder.create<RotateOp>(rotary.getLoc(), rotary.getType(), rotary.getInput(), tables.getCosines(),
                                    tables.getSines(), rotary.getTransposed());

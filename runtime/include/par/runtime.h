@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a layout below, an entry point or the manifest changes incompatibly.
-#define PAR_ABI_VERSION 7
+#define PAR_ABI_VERSION 8
 
 /// par_context, par_product and par_attention: Records.def says what they hold.
 #define PAR_RECORD(name) typedef struct name {
@@ -28,18 +28,42 @@ extern "C" {
 /// collective.
 enum par_entry_kind { par_entry_call, par_entry_message_start, par_entry_message_wait, par_entry_collective };
 
-/// Of attention:
-/// forward buffers:  q k v q_positions k_positions key site row offsets | out lse
-/// backward buffers: q k v q_positions k_positions key site row offsets out lse dout | dq dk dv
-/// key i32[2], site i32, row i32 (row in step of batch row 0), offsets i32[5] (global index of element 0 of
-/// every dimension of (batch, q_rows, kv_heads, group, k_rows); offsets[0] is added to row). They are null
-/// without dropout. A null dq, dk or dv is not computed.
+/// The buffers of attention, in the order in which a call lists them: the forward pass up to lse, the
+/// backward pass all.
+///   documents: null where all rows are of one
+///   sinks: null without any; not read by the backward pass, as lse has them in it
+///   key i32[2], site i32, row i32 (row in step of batch row 0), offsets i32[5] (global index of element 0 of
+///   every dimension of (batch, q_rows, kv_heads, group, k_rows); offsets[0] is added to row): null without
+///   dropout
+///   dq, dk, dv: null where it is not computed
+enum par_attention_buffer {
+  par_attention_q,
+  par_attention_k,
+  par_attention_v,
+  par_attention_q_positions,
+  par_attention_k_positions,
+  par_attention_q_documents,
+  par_attention_k_documents,
+  par_attention_sinks,
+  par_attention_key,
+  par_attention_site,
+  par_attention_row,
+  par_attention_offsets,
+  par_attention_out,
+  par_attention_lse,
+  par_attention_forward_buffers, ///< how many the forward pass has
+  par_attention_dout = par_attention_forward_buffers,
+  par_attention_dq,
+  par_attention_dk,
+  par_attention_dv,
+  par_attention_backward_buffers ///< how many the backward pass has
+};
 
 /// Bytes of f32 copies that bf16 attention makes of one row of the batch: q, out, k, v, and backward their
 /// gradients.
 static inline int64_t par_attention_bf16_workspace(const par_attention *what, int32_t backward) {
-  int64_t heads = what->kv_heads * what->head_dim;
-  return 4 * (backward ? 4 : 2) * (what->q_rows * what->group + what->k_rows) * heads;
+  int64_t rows = what->q_rows * what->group + what->k_rows;
+  return 4 * (backward ? 2 : 1) * rows * what->kv_heads * (what->head_dim + what->value_dim);
 }
 
 /// Bytes of f32 sums with which par_gemm_bf16 computes a bf16 C as a whole, all of its batch; from 8 MiB on

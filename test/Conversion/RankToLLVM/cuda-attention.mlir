@@ -29,7 +29,7 @@ rank.func @forward(%q: !rank.buffer<65536>, %k: !rank.buffer<32768>, %v: !rank.b
                    %o: !rank.buffer<65536>, %l: !rank.buffer<1024>) attributes {frame = 0 : i64, results = 2 : i64} {
   rank.attention ins(%q, %k, %v, %p, %r : !rank.buffer<65536>, !rank.buffer<32768>, !rank.buffer<32768>, !rank.buffer<512>, !rank.buffer<512>)
                  outs(%o, %l : !rank.buffer<65536>, !rank.buffer<1024>)
-                 attributes {structure = #rank.attention<type = bf16, batch = 1, q_rows = 128, k_rows = 128, kv_heads = 1, group = 2, head_dim = 128, q = <buffer = 0, stride = 256>, k = <buffer = 1, stride = 128>, v = <buffer = 2, stride = 128>>} {
+                 attributes {structure = #rank.attention<type = bf16, batch = 1, q_rows = 128, k_rows = 128, kv_heads = 1, group = 2, head_dim = 128, value_dim = 128, q = <buffer = 0, stride = 256>, k = <buffer = 1, stride = 128>, v = <buffer = 2, stride = 128>>} {
   ^bb0(%a: tensor<1x128x1x2x128xbf16>, %b: tensor<1x128x1x128xbf16>, %c: tensor<1x128x1x128xbf16>, %d: tensor<128xi32>, %e: tensor<128xi32>):
     %out, %lse = par.attention %a, %b, %c positions %d, %e {causal, scale = 0.5}
         : (tensor<1x128x1x2x128xbf16>, tensor<1x128x1x128xbf16>, tensor<1x128x1x128xbf16>, tensor<128xi32>, tensor<128xi32>) -> (tensor<1x128x1x2x128xbf16>, tensor<1x1x2x128xf32>)
@@ -63,7 +63,7 @@ rank.func @backward(%dout: !rank.buffer<96>, %q: !rank.buffer<288>, %o: !rank.bu
   %s = rank.alloc workspace {offset = 0 : i64} : !rank.buffer<24>
   rank.attention ins(%dout, %q, %o, %l, %p : !rank.buffer<96>, !rank.buffer<288>, !rank.buffer<96>, !rank.buffer<24>, !rank.buffer<12>)
                  outs(%d : !rank.buffer<288>) scratch(%s : !rank.buffer<24>)
-                 attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 2, group = 1, head_dim = 4, q = <buffer = 1, stride = 24>, k = <buffer = 1, offset = 8, stride = 24>, v = <buffer = 1, offset = 16, stride = 24>, dq = <buffer = 0, stride = 24>, dk = <buffer = 0, offset = 8, stride = 24>, dv = <buffer = 0, offset = 16, stride = 24>>} {
+                 attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 2, group = 1, head_dim = 4, value_dim = 4, q = <buffer = 1, stride = 24>, k = <buffer = 1, offset = 8, stride = 24>, v = <buffer = 1, offset = 16, stride = 24>, dq = <buffer = 0, stride = 24>, dk = <buffer = 0, offset = 8, stride = 24>, dv = <buffer = 0, offset = 16, stride = 24>>} {
   ^bb0(%a: tensor<1x3x2x1x4xf32>, %b: tensor<1x3x24xf32>, %c: tensor<1x3x2x1x4xf32>, %e: tensor<1x2x1x3xf32>, %f: tensor<3xi32>):
     %q0 = par.slice %b from [0, 0, 0] : tensor<1x3x24xf32> -> tensor<1x3x8xf32>
     %k0 = par.slice %b from [0, 0, 8] : tensor<1x3x24xf32> -> tensor<1x3x8xf32>

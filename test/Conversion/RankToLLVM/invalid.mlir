@@ -40,9 +40,9 @@ rank.schedule train {
 // Rows of heads that fill the shared memory of a GPU's block alone.
 module attributes {par.plan = #par.plan<target = "cuda", chip = "sm_90">} {
 rank.func @forward(%q: !rank.buffer<4800>, %k: !rank.buffer<4800>, %p: !rank.buffer<4>, %o: !rank.buffer<4800>, %l: !rank.buffer<4>) attributes {frame = 0 : i64, results = 2 : i64} {
-  // expected-error @below {{attention on a GPU: a head has 1200 elements of 'f32', expected at most 496, of which tiles fit into the shared memory of a block}}
+  // expected-error @below {{attention on a GPU: a head has 1200 elements of 'f32', expected at most 848, of which tiles fit into the shared memory of a block}}
   rank.attention ins(%q, %k, %p : !rank.buffer<4800>, !rank.buffer<4800>, !rank.buffer<4>) outs(%o, %l : !rank.buffer<4800>, !rank.buffer<4>)
-                 attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 1, k_rows = 1, kv_heads = 1, group = 1, head_dim = 1200, q = <buffer = 0, stride = 1200>, k = <buffer = 1, stride = 1200>, v = <buffer = 1, stride = 1200>>} {
+                 attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 1, k_rows = 1, kv_heads = 1, group = 1, head_dim = 1200, value_dim = 1200, q = <buffer = 0, stride = 1200>, k = <buffer = 1, stride = 1200>, v = <buffer = 1, stride = 1200>>} {
   ^bb0(%a: tensor<1x1x1x1x1200xf32>, %b: tensor<1x1x1x1200xf32>, %d: tensor<1xi32>):
     %out, %lse = par.attention %a, %b, %b positions %d, %d {causal, scale = 0.5}
         : (tensor<1x1x1x1x1200xf32>, tensor<1x1x1x1200xf32>, tensor<1x1x1x1200xf32>, tensor<1xi32>, tensor<1xi32>) -> (tensor<1x1x1x1x1200xf32>, tensor<1x1x1x1xf32>)

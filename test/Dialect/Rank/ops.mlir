@@ -47,12 +47,12 @@ rank.func @overlapped(%x: !rank.buffer<64>, %y: !rank.buffer<64>, %z: !rank.buff
 }
 // CHECK-LABEL: rank.func @attention
 // CHECK: rank.attention ins({{.*}}) outs({{.*}}) scratch(%{{.*}} : !rank.buffer<12>)
-// CHECK-SAME: structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>,
+// CHECK-SAME: structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, value_dim = 4, q = <buffer = 0, stride = 4>,
 rank.func @attention(%q: !rank.buffer<48>, %k: !rank.buffer<48>, %l: !rank.buffer<12>, %p: !rank.buffer<12>, %dq: !rank.buffer<48>, %dk: !rank.buffer<48>, %dv: !rank.buffer<48>)
     attributes {results = 3 : i64} {
   %work = rank.alloc workspace : !rank.buffer<12>
   rank.attention ins(%q, %k, %l, %p : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>, !rank.buffer<12>) outs(%dq, %dk, %dv : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<48>) scratch(%work : !rank.buffer<12>)
-      attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>, dq = <buffer = 0, stride = 4>, dk = <buffer = 1, stride = 4>, dv = <buffer = 2, stride = 4>>} {
+      attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, value_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>, dq = <buffer = 0, stride = 4>, dk = <buffer = 1, stride = 4>, dv = <buffer = 2, stride = 4>>} {
   ^bb0(%a: tensor<1x3x1x1x4xf32>, %c: tensor<1x3x1x4xf32>, %e: tensor<1x1x1x3xf32>, %f: tensor<3xi32>):
     %0, %1, %2 = par.attention_backward %a, %a, %c, %c, %a, %e positions %f, %f {scale = 0.5}
         : (tensor<1x3x1x1x4xf32>, tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x1x4xf32>, tensor<1x1x1x3xf32>, tensor<3xi32>, tensor<3xi32>)

@@ -187,7 +187,7 @@ rank.func @f(%a0: !rank.buffer<24>, %a1: !rank.buffer<48>, %a2: !rank.buffer<32>
 // rank_attention_c1: rows that are computed first.
 rank.func @f(%q: !rank.buffer<48>, %k: !rank.buffer<48>, %p: !rank.buffer<12>, %o: !rank.buffer<48>, %l: !rank.buffer<12>) attributes {results = 2 : i64} {
   // expected-error @+1 {{rank_attention_c1: the region must hold an attention in one type, f32 or bf16, whose rows lie in inputs and outputs}}
-  rank.attention ins(%q, %k, %p : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>) outs(%o, %l : !rank.buffer<48>, !rank.buffer<12>) attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>} {
+  rank.attention ins(%q, %k, %p : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>) outs(%o, %l : !rank.buffer<48>, !rank.buffer<12>) attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, value_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>} {
   ^bb0(%a: tensor<1x3x1x1x4xf32>, %b: tensor<1x3x1x4xf32>, %d: tensor<3xi32>):
     %t = math.tanh %a : tensor<1x3x1x1x4xf32>
     %out, %lse = par.attention %t, %b, %b positions %d, %d {scale = 0.5}
@@ -202,7 +202,7 @@ rank.func @f(%q: !rank.buffer<48>, %k: !rank.buffer<48>, %p: !rank.buffer<12>, %
 // rank_attention_c1: types that the runtime does not mix.
 rank.func @f(%q: !rank.buffer<48>, %k: !rank.buffer<24>, %p: !rank.buffer<12>, %o: !rank.buffer<48>, %l: !rank.buffer<12>) attributes {results = 2 : i64} {
   // expected-error @+1 {{rank_attention_c1: the region must hold an attention in one type, f32 or bf16, whose rows lie in inputs and outputs}}
-  rank.attention ins(%q, %k, %p : !rank.buffer<48>, !rank.buffer<24>, !rank.buffer<12>) outs(%o, %l : !rank.buffer<48>, !rank.buffer<12>) attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>} {
+  rank.attention ins(%q, %k, %p : !rank.buffer<48>, !rank.buffer<24>, !rank.buffer<12>) outs(%o, %l : !rank.buffer<48>, !rank.buffer<12>) attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, value_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>} {
   ^bb0(%a: tensor<1x3x1x1x4xf32>, %b: tensor<1x3x1x4xbf16>, %d: tensor<3xi32>):
     %out, %lse = par.attention %a, %b, %b positions %d, %d {scale = 0.5}
         : (tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xbf16>, tensor<1x3x1x4xbf16>, tensor<3xi32>, tensor<3xi32>) -> (tensor<1x3x1x1x4xf32>, tensor<1x1x1x3xf32>)
@@ -215,8 +215,8 @@ rank.func @f(%q: !rank.buffer<48>, %k: !rank.buffer<24>, %p: !rank.buffer<12>, %
 
 // rank_attention_c2: sizes.
 rank.func @f(%q: !rank.buffer<48>, %k: !rank.buffer<48>, %p: !rank.buffer<12>, %o: !rank.buffer<48>, %l: !rank.buffer<12>) attributes {results = 2 : i64} {
-  // expected-error @+1 {{rank_attention_c2: `structure` says #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 2, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>, but the region computes #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>}}
-  rank.attention ins(%q, %k, %p : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>) outs(%o, %l : !rank.buffer<48>, !rank.buffer<12>) attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 2, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>} {
+  // expected-error @+1 {{rank_attention_c2: `structure` says #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 2, kv_heads = 1, group = 1, head_dim = 4, value_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>, but the region computes #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, value_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>}}
+  rank.attention ins(%q, %k, %p : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>) outs(%o, %l : !rank.buffer<48>, !rank.buffer<12>) attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 2, kv_heads = 1, group = 1, head_dim = 4, value_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>} {
   ^bb0(%a: tensor<1x3x1x1x4xf32>, %b: tensor<1x3x1x4xf32>, %d: tensor<3xi32>):
     %out, %lse = par.attention %a, %b, %b positions %d, %d {scale = 0.5}
         : (tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>, tensor<3xi32>, tensor<3xi32>) -> (tensor<1x3x1x1x4xf32>, tensor<1x1x1x3xf32>)
@@ -229,8 +229,8 @@ rank.func @f(%q: !rank.buffer<48>, %k: !rank.buffer<48>, %p: !rank.buffer<12>, %
 
 // rank_attention_c2: where rows lie.
 rank.func @f(%q: !rank.buffer<48>, %k: !rank.buffer<48>, %p: !rank.buffer<12>, %o: !rank.buffer<48>, %l: !rank.buffer<12>) attributes {results = 2 : i64} {
-  // expected-error @+1 {{rank_attention_c2: `structure` says #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 0, stride = 4>>, but the region computes #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>}}
-  rank.attention ins(%q, %k, %p : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>) outs(%o, %l : !rank.buffer<48>, !rank.buffer<12>) attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 0, stride = 4>>} {
+  // expected-error @+1 {{rank_attention_c2: `structure` says #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, value_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 0, stride = 4>>, but the region computes #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, value_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 1, stride = 4>>}}
+  rank.attention ins(%q, %k, %p : !rank.buffer<48>, !rank.buffer<48>, !rank.buffer<12>) outs(%o, %l : !rank.buffer<48>, !rank.buffer<12>) attributes {structure = #rank.attention<type = f32, batch = 1, q_rows = 3, k_rows = 3, kv_heads = 1, group = 1, head_dim = 4, value_dim = 4, q = <buffer = 0, stride = 4>, k = <buffer = 1, stride = 4>, v = <buffer = 0, stride = 4>>} {
   ^bb0(%a: tensor<1x3x1x1x4xf32>, %b: tensor<1x3x1x4xf32>, %d: tensor<3xi32>):
     %out, %lse = par.attention %a, %b, %b positions %d, %d {scale = 0.5}
         : (tensor<1x3x1x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>, tensor<3xi32>, tensor<3xi32>) -> (tensor<1x3x1x1x4xf32>, tensor<1x1x1x3xf32>)

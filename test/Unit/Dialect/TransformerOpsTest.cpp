@@ -18,6 +18,12 @@ const OpCase kForward[] = {
         %y, %r = par.rms_norm %x, %w {eps = 0.01} : (tensor<4x4x6xf64>, tensor<6xf64>) -> (tensor<4x4x6xf64>, tensor<4x4xf64>)
         return %y : tensor<4x4x6xf64>
       })"},
+    {"rmsNormOfHeads", R"(
+      func.func @main(%x: tensor<4x4x4x3xf64>, %w: tensor<4x3xf64>) -> tensor<4x4x4x3xf64> {
+        %y, %r = par.rms_norm %x, %w {eps = 0.01, offset = 1.0, count = 12}
+            : (tensor<4x4x4x3xf64>, tensor<4x3xf64>) -> (tensor<4x4x4x3xf64>, tensor<4x4xf64>)
+        return %y : tensor<4x4x4x3xf64>
+      })"},
     {"layerNorm", R"(
       func.func @main(%x: tensor<4x6xf64>, %w: tensor<6xf64>, %b: tensor<6xf64>) -> tensor<4x6xf64> {
         %y, %m, %r = par.layer_norm %x, %w, %b {eps = 0.01}
@@ -44,6 +50,11 @@ const OpCase kForward[] = {
       func.func @main(%x: tensor<4x4x4x4xf64>, %p: tensor<4xi32>) -> tensor<4x4x4x4xf64> {
         %y = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.3>} : (tensor<4x4x4x4xf64>, tensor<4xi32>) -> tensor<4x4x4x4xf64>
         return %y : tensor<4x4x4x4xf64>
+      })"},
+    {"rotaryPart", R"(
+      func.func @main(%x: tensor<4x4x4x5xf64>, %p: tensor<4x4xi32>) -> tensor<4x4x4x5xf64> {
+        %y = par.rotary %x, %p {frequencies = array<f64: 0.3>, factor = 1.5} : (tensor<4x4x4x5xf64>, tensor<4x4xi32>) -> tensor<4x4x4x5xf64>
+        return %y : tensor<4x4x4x5xf64>
       })"},
     // Frequencies that are no geometric series, as in Llama 3.
     {"rotaryTransposed", R"(
@@ -90,11 +101,23 @@ const OpCase kTables[] = {
         %y = par.rotate %x, %c, %s {transposed} : (tensor<4x8x6xf64>, tensor<8x3xf64>, tensor<8x3xf64>) -> tensor<4x8x6xf64>
         return %y : tensor<4x8x6xf64>
       })"},
+    {"rotatePart", R"(
+      func.func @main(%x: tensor<4x8x6xf64>, %c: tensor<4x8x2xf64>, %s: tensor<4x8x2xf64>) -> tensor<4x8x6xf64> {
+        %y = par.rotate %x, %c, %s : (tensor<4x8x6xf64>, tensor<4x8x2xf64>, tensor<4x8x2xf64>) -> tensor<4x8x6xf64>
+        return %y : tensor<4x8x6xf64>
+      })"},
 };
 INSTANTIATE_TEST_SUITE_P(Tables, TransformerDecompositionTest, ::testing::ValuesIn(kTables), getCaseName);
 INSTANTIATE_TEST_SUITE_P(Tables, TransformerShardTest, ::testing::ValuesIn(kTables), getCaseName);
 
 const OpCase kBackward[] = {
+    {"rmsNormOfHeadsBackward", R"(
+      func.func @main(%dy: tensor<4x4x4x3xf64>, %x: tensor<4x4x4x3xf64>, %w: tensor<4x3xf64>, %r: tensor<4x4xf64>)
+          -> (tensor<4x4x4x3xf64>, tensor<4x3xf64>) {
+        %dx, %dw = par.rms_norm_backward %dy, %x, %w, %r {offset = 1.0, count = 12}
+            : (tensor<4x4x4x3xf64>, tensor<4x4x4x3xf64>, tensor<4x3xf64>, tensor<4x4xf64>) -> (tensor<4x4x4x3xf64>, tensor<4x3xf64>)
+        return %dx, %dw : tensor<4x4x4x3xf64>, tensor<4x3xf64>
+      })"},
     {"rmsNormBackward", R"(
       func.func @main(%dy: tensor<4x4x6xf64>, %x: tensor<4x4x6xf64>, %w: tensor<6xf64>, %r: tensor<4x4xf64>) -> (tensor<4x4x6xf64>, tensor<6xf64>) {
         %dx, %dw = par.rms_norm_backward %dy, %x, %w, %r

@@ -127,6 +127,12 @@ void writeNorms(GraphWriter &writer) {
   writer.addToLoss(writer.ops("par.rms_norm " + x.name + ", " + w.name + " {eps = 1.0e-5} : (" + xwb +
                                   ") -> (tensor<2x3x5xf32>, tensor<2x3xf32>)",
                               2, x.shape));
+  Node heads = writer.variable({2, 3, 2, 4}), all = writer.variable({2, 4});
+  writer.addToLoss(
+      writer.ops("par.rms_norm " + heads.name + ", " + all.name +
+                     " {eps = 1.0e-5, offset = 1.0, count = 8} : (tensor<2x3x2x4xf32>, tensor<2x4xf32>) -> "
+                     "(tensor<2x3x2x4xf32>, tensor<2x3xf32>)",
+                 2, heads.shape));
   writer.addToLoss(writer.ops("par.layer_norm " + x.name + ", " + w.name + ", " + b.name +
                                   " {eps = 1.0e-5} : (" + xwb +
                                   ", tensor<5xf32>) -> (tensor<2x3x5xf32>, tensor<2x3xf32>, tensor<2x3xf32>)",
@@ -140,7 +146,7 @@ void writeNorms(GraphWriter &writer) {
 
 void writeRotary(GraphWriter &writer) {
   Node x = writer.variable({2, 3, 2, 4}), p = writer.op("par.iota dim 0 : tensor<3xi32>", {3});
-  for (const char *flag : {"", ", transposed"})
+  for (const char *flag : {"", ", transposed", ", factor = 1.5"})
     writer.addToLoss(writer.op("par.rotary " + x.name + ", " + p.name +
                                    " {frequencies = array<f64: 1.0, 0.3>" + flag +
                                    "} : (tensor<2x3x2x4xf32>, tensor<3xi32>) -> tensor<2x3x2x4xf32>",
@@ -173,6 +179,22 @@ void writeCausalAttention(GraphWriter &writer) {
 }
 void writeDroppedAttention(GraphWriter &writer) {
   writeAttention(writer, "scale = 0.5, causal, dropout = 0.3, strides = array<i64: 0, 30, 15, 5, 1>", true);
+}
+
+/// Documents of each entry of the batch, a cap, sinks, and values of another size than keys.
+void writeAttentionOfDocuments(GraphWriter &writer) {
+  Node q = writer.variable({2, 5, 2, 3, 4}), k = writer.variable({2, 5, 2, 4}),
+       v = writer.variable({2, 5, 2, 3}), sinks = writer.variable({2, 3});
+  std::string table = "tensor<2x5xi32>";
+  Node p = writer.op("arith.constant dense<[[0, 1, 0, 1, 2], [0, 1, 2, 3, 0]]> : " + table, {2, 5});
+  Node d = writer.op("arith.constant dense<[[0, 0, 1, 1, 1], [4, 4, 4, 4, 7]]> : " + table, {2, 5});
+  writer.addToLoss(
+      writer.ops("par.attention " + q.name + ", " + k.name + ", " + v.name + " positions " + p.name + ", " +
+                     p.name + " documents " + d.name + ", " + d.name + " sinks " + sinks.name +
+                     " {scale = 0.5, causal, cap = 0.75} : (tensor<2x5x2x3x4xf32>, " +
+                     "tensor<2x5x2x4xf32>, tensor<2x5x2x3xf32>, " + table + ", " + table + ", " + table +
+                     ", " + table + ", tensor<2x3xf32>) -> (tensor<2x5x2x3x3xf32>, " + "tensor<2x2x3x5xf32>)",
+                 2, {2, 5, 2, 3, 3}));
 }
 
 void writeDropout(GraphWriter &writer) {
@@ -245,6 +267,7 @@ const OpCase cases[] = {{"signed_maths", writeSigned},
                         {"attention", writeFullAttention},
                         {"attention_causal_window", writeCausalAttention},
                         {"attention_dropout", writeDroppedAttention},
+                        {"attention_documents", writeAttentionOfDocuments},
                         {"dropout", writeDropout},
                         {"embedding_and_cross_entropy", writeLookups},
                         {"rows_by_number", writeRows},

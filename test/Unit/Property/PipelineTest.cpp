@@ -70,8 +70,8 @@ protected:
                           (seed % 7 == 0 ? "hold-gathered=true " : "") +
                           (seed % 4 == 1 ? "recompute=full" : "recompute=none");
     constexpr int64_t largestValue = 1 << 20;
-    std::string partition = getPartitionPipeline(options, /*sequenceParallel=*/seed % 10 == 3,
-                                                 pipeline.schedule, largestValue);
+    std::string partition =
+        getPartitionPipeline(options, /*sequenceParallel=*/seed % 10 == 3, pipeline.schedule, largestValue);
     partition.insert(partition.find("par-differentiate"), pipeline.getCut());
     std::optional<Outcome> all = test.run(partition);
     if (!all && (StringRef(test.error).contains("chunks need as many units") ||

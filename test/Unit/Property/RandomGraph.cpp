@@ -242,6 +242,21 @@ private:
                   rest));
   }
 
+  /// Over some of the last dimensions, or all. Ranks that exchange sums compute with constants in f32, so the
+  /// epsilon is one.
+  void addNormOfSeveral(const Node &x) {
+    int64_t rank = static_cast<int64_t>(x.shape.size()), rows = random.range(0, rank - 2);
+    Node w = parameter(Shape(ArrayRef<int64_t>(x.shape).drop_front(rows)));
+    std::string statistics = typeOf(Shape(ArrayRef<int64_t>(x.shape).take_front(rows)), "f32");
+    int64_t count = 1;
+    for (int64_t size : w.shape)
+      count *= size;
+    add(writer.ops("par.rms_norm " + x.name + ", " + w.name + " {eps = 0.0078125, offset = 0.5, count = " +
+                       std::to_string(count) + "} : (" + typeOf(x.shape) + ", " + typeOf(w.shape) + ") -> (" +
+                       typeOf(x.shape) + ", " + statistics + ")",
+                   2, x.shape));
+  }
+
   void addNorm(const Node &x) {
     if (x.shape.empty() || x.shape.back() == 1)
       return addMaths(x);
@@ -253,6 +268,8 @@ private:
       return add(writer.ops("par.standardize " + x.name + " {eps = 1.0e-2} : (" + typeOf(x.shape) + ") -> (" +
                                 typeOf(x.shape) + ", " + statistics + ", " + statistics + ")",
                             3, x.shape));
+    if (x.shape.size() > 1 && random.chance(25))
+      return addNormOfSeveral(x);
     Node w = parameter({x.shape.back()});
     std::string types = typeOf(x.shape) + ", " + typeOf(w.shape);
     if (random.chance(50))
@@ -364,34 +381,75 @@ private:
   }
 
   /// Rotated queries and keys of a few heads, causal or not, with a window or not.
+  /// Numbers that begin at some of the rows and at each entry of the batch: a table of documents, or of
+  /// positions that count from 0 in each. Entries differ, but for a table of [rows].
+  Node anyTable(ArrayRef<int64_t> shape, bool positions) {
+    int64_t entries = shape.size() > 1 ? shape[0] : 1, rows = shape.back();
+    std::string list;
+    for (int64_t entry = 0; entry < entries; ++entry) {
+      std::string numbers;
+      int64_t document = 0, first = 0;
+      for (int64_t row = 0; row < rows; ++row) {
+        if (row > 0 && random.chance(30))
+          ++document, first = row;
+        numbers += (row ? ", " : "") + std::to_string(positions ? row - first : document);
+      }
+      list += (entry ? ", [" : "[") + numbers + "]";
+    }
+    if (shape.size() > 1)
+      list = "[" + list + "]";
+    return writer.op("arith.constant dense<" + list + "> : " + typeOf(shape, "i32"), shape);
+  }
+
+  std::string anyMask() {
+    std::string mask = random.chance(70) ? random.chance(30) ? "causal, window = 2 : i64, " : "causal, " : "";
+    return mask + (random.chance(30) ? "cap = 0.75, " : "");
+  }
+
   void addAttention() {
     int64_t batch = random.range(1, 3), seq = anySize(2, 5, 67), kvHeads = random.range(1, 3),
             group = random.range(1, 3), width = 2 * random.range(1, 2);
+    int64_t valueWidth = random.chance(70) ? width : random.range(1, 5);
     Shape qShape{batch, seq, kvHeads, group, width}, kShape{batch, seq, kvHeads, width},
+        vShape{batch, seq, kvHeads, valueWidth}, outShape{batch, seq, kvHeads, group, valueWidth},
         statistics{batch, kvHeads, group, seq};
-    Node q = parameter(qShape), k = parameter(kShape), v = parameter(kShape);
-    std::string positionType = typeOf({seq}, "i32");
-    Node positions = writer.op("par.iota dim 0 : " + positionType, {seq});
+    Node q = parameter(qShape), k = parameter(kShape), v = parameter(vShape);
+    Node positions = writer.op("par.iota dim 0 : " + typeOf({seq}, "i32"), {seq});
     if (random.chance(60)) {
-      std::string frequencies = width == 2 ? "1.0" : "1.0, 0.25";
+      std::string frequencies = width == 2 || random.chance(30) ? "1.0" : "1.0, 0.25";
+      std::string factor = random.chance(20) ? ", factor = 1.25 : f64" : "";
       auto rotate = [&](const Node &node) {
         return writer.op("par.rotary " + node.name + ", " + positions.name +
-                             " {frequencies = array<f64: " + frequencies + ">} : (" + typeOf(node.shape) +
-                             ", " + positionType + ") -> " + typeOf(node.shape),
+                             " {frequencies = array<f64: " + frequencies + ">" + factor + "} : (" +
+                             typeOf(node.shape) + ", " + typeOf({seq}, "i32") + ") -> " + typeOf(node.shape),
                          node.shape);
       };
       q = rotate(q);
       k = rotate(k);
     }
-    std::string attributes =
-        random.chance(70) ? random.chance(30) ? "causal, window = 2 : i64, " : "causal, " : "";
-    Node out = writer.ops("par.attention " + q.name + ", " + k.name + ", " + v.name + " positions " +
-                              positions.name + ", " + positions.name + " {" + attributes +
-                              "scale = 0.5 : f64} : (" + typeOf(qShape) + ", " + typeOf(kShape) + ", " +
-                              typeOf(kShape) + ", " + positionType + ", " + positionType + ") -> (" +
-                              typeOf(qShape) + ", " + typeOf(statistics, "f32") + ")",
-                          2, qShape);
-    Shape merged{batch, seq, kvHeads * group * width};
+    bool perEntry = random.chance(25);
+    Shape table = perEntry ? Shape{batch, seq} : Shape{seq};
+    if (perEntry || random.chance(20))
+      positions = anyTable(table, /*positions=*/true);
+    std::string tableType = typeOf(table, "i32"),
+                tables = " positions " + positions.name + ", " + positions.name;
+    std::string types =
+        typeOf(qShape) + ", " + typeOf(kShape) + ", " + typeOf(vShape) + ", " + tableType + ", " + tableType;
+    if (random.chance(35)) {
+      Node documents = anyTable(table, /*positions=*/false);
+      tables += " documents " + documents.name + ", " + documents.name;
+      types += ", " + tableType + ", " + tableType;
+    }
+    if (random.chance(35)) {
+      Node sinks = parameter({kvHeads, group});
+      tables += " sinks " + sinks.name;
+      types += ", " + typeOf(sinks.shape);
+    }
+    Node out = writer.ops("par.attention " + q.name + ", " + k.name + ", " + v.name + tables + " {" +
+                              anyMask() + "scale = 0.5 : f64} : (" + types + ") -> (" + typeOf(outShape) +
+                              ", " + typeOf(statistics, "f32") + ")",
+                          2, outShape);
+    Shape merged{batch, seq, kvHeads * group * valueWidth};
     add(writer.op("par.reshape " + out.name + arrow(out, merged), merged));
   }
 

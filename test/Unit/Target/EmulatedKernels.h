@@ -47,8 +47,9 @@ private:
 /// Loaded from the bitcode that a device's back end gets.
 class EmulatedKernels {
 public:
-  explicit EmulatedKernels(llvm::MemoryBufferRef bitcode) {
-    error = llvm::toString(writeEmulatedLibrary(bitcode, folder.at("kernels.so")));
+  /// `counts`: what they execute is counted.
+  explicit EmulatedKernels(llvm::MemoryBufferRef bitcode, bool counts = false) {
+    error = llvm::toString(writeEmulatedLibrary(bitcode, folder.at("kernels.so"), counts));
     if (!error.empty())
       return;
     library = dlopen(folder.at("kernels.so").c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -63,6 +64,11 @@ public:
   /// Null if there is none.
   par_emulated_kernel find(const std::string &name) const {
     return reinterpret_cast<par_emulated_kernel>(dlsym(library, ("par_emulated_" + name).c_str()));
+  }
+
+  /// Of all launches so far; null if they are not counted.
+  EmulatedCounts *getCounts() const {
+    return static_cast<EmulatedCounts *>(dlsym(library, kEmulatedCounts.data()));
   }
 
   std::string getPath() const { return folder.at("kernels.so"); }

@@ -94,18 +94,38 @@ TEST(HostKernelsTest, NothingIsLeftOfAClosedLibrary) {
   EXPECT_LT(countMappings(), before + 32);
 }
 
-TEST(HostKernelsTest, WarpsExchangeInEveryOrder) {
+/// For a grid of blocks.
+std::string getPairsOfBlocks() {
   std::string text = change(kPairs, "  %from =", R"(  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %first = mul i32 %b, 64
   %i = add i32 %first, %t
   %from =)");
   text = change(change(text, "ptr %in, i32 %t", "ptr %in, i32 %i"), "ptr %out, i32 %t", "ptr %out, i32 %i");
+  return text;
+}
+
+TEST(HostKernelsTest, WarpsExchangeInEveryOrder) {
+  std::string text = getPairsOfBlocks();
   for (auto order : {par_emulation_forward, par_emulation_reverse, par_emulation_random}) {
     Outcome<int> outcome = run<int>(text, order);
     EXPECT_EQ(outcome.findings, std::vector<std::string>());
     for (int i = 0; i < 128; ++i) // every odd lane's number is odd
       EXPECT_EQ(outcome.out[i], 3 * i + 3 * (i ^ 1) + int(0xAAAA0000)) << i;
   }
+}
+
+/// Of numbers with signs.
+TEST(HostKernelsTest, WarpsFindTheLeastAndTheGreatest) {
+  std::string exchange = "%other = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %x, i32 1, i32 31)";
+  for (auto [name, lane] : {std::pair("min", 0), std::pair("max", 31)})
+    for (auto order : {par_emulation_forward, par_emulation_reverse, par_emulation_random}) {
+      std::string reduce = std::string("%less = sub i32 %x, 40\n  %other = call i32 @llvm.nvvm.redux.sync.") +
+                           name + "(i32 %less, i32 -1)";
+      Outcome<int> outcome = run<int>(change(getPairsOfBlocks(), exchange, reduce), order);
+      EXPECT_EQ(outcome.findings, std::vector<std::string>());
+      for (int i = 0; i < 128; ++i)
+        EXPECT_EQ(outcome.out[i], 3 * i + 3 * (i / 32 * 32 + lane) - 40 + int(0xAAAA0000)) << i;
+    }
 }
 
 TEST(HostKernelsTest, LanesShareMemoryBetweenSynchronisations) {

@@ -105,6 +105,19 @@ TEST(HostMatricesTest, ReciprocalsAreOffByTheirError) {
   EXPECT_TRUE(std::isinf(outcome.out[0]));
 }
 
+TEST(HostMatricesTest, TangentsAreOffByTheirError) {
+  std::string call = "call float @llvm.nvvm.ex2.approx.ftz.f(float %third)";
+  std::string text = change(kAlone, "%third = fdiv float %x, -3.0", "%third = fdiv float %x, 60.0");
+  Outcome<float> outcome =
+      run<float>(change(text, call, R"(call float asm "tanh.approx.f32 $0, $1;", "=f,f"(float %third))"));
+  double worst = 0;
+  for (int i = 1; i < 128; ++i)
+    worst = std::max(worst, std::abs(double(outcome.out[i]) / std::tanh(i / 20.0) - 1));
+  EXPECT_GT(worst, 0x1p-12);
+  EXPECT_LT(worst, 0x1.01p-11);
+  EXPECT_EQ(outcome.out[0], 0);
+}
+
 TEST(HostMatricesTest, PairsAreRoundedToEven) {
   std::string text = change(kAlone, "store float %power", "store float %bits");
   for (auto [hex, low] : {std::pair("0x3FF0100000000000", 0x3F80),

@@ -12,13 +12,14 @@ using namespace mlir::par;
 using ::par::emulation::BufferRole;
 using ::par::emulation::Buffers;
 
-KernelProgram::KernelProgram(ModuleOp module, const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit)
+KernelProgram::KernelProgram(ModuleOp module, const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit,
+                             bool counts)
     : module(module) {
   collect();
-  load(plan, emit);
+  load(plan, emit, counts);
 }
 
-void KernelProgram::load(const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit) {
+void KernelProgram::load(const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit, bool counts) {
   OwningOpRef<ModuleOp> program = module.clone();
   EXPECT_TRUE(succeeded(emit(*program)));
   auto device = program->lookupSymbol<ModuleOp>(kDeviceModule);
@@ -30,7 +31,7 @@ void KernelProgram::load(const Plan &plan, function_ref<LogicalResult(ModuleOp)>
       llvm::toString(findTarget(plan.target)->writeProgram(*program, plan, "", folder.at("program0.so")));
   ASSERT_EQ(error, "");
   auto bitcode = llvm::MemoryBuffer::getFile(folder.at("program0.bc"));
-  kernels = std::make_unique<EmulatedKernels>((*bitcode)->getMemBufferRef());
+  kernels = std::make_unique<EmulatedKernels>((*bitcode)->getMemBufferRef(), counts);
   ASSERT_EQ(kernels->error, "");
 }
 
@@ -91,7 +92,7 @@ std::vector<Memory> KernelCase::checkValues(par_emulation_order order) {
 // Emulation
 //===----------------------------------------------------------------------===//
 
-std::vector<Memory> KernelCase::emulate(par_emulation_order order, std::optional<size_t> inPlace) {
+void KernelCase::makeMemories() {
   memories.clear();
   launched.clear();
   moved.clear();
@@ -103,12 +104,24 @@ std::vector<Memory> KernelCase::emulate(par_emulation_order order, std::optional
   for (Value scratch : work.getScratch())
     memories.emplace_back(
         RankedTensorType::get({rank::getBytes(scratch) / 4}, Float32Type::get(work.getContext())));
-  std::string next = name;
-  while (!next.empty()) {
+}
+
+std::string KernelCase::getNext(StringRef launch) const {
+  auto following = getLaunch(launch).getAs<StringAttr>(launch::kNext);
+  return following ? following.str() : "";
+}
+
+void KernelCase::list() {
+  makeMemories();
+  for (std::string next = name; !next.empty(); next = getNext(next))
+    launched.push_back(next);
+}
+
+std::vector<Memory> KernelCase::emulate(par_emulation_order order, std::optional<size_t> inPlace) {
+  makeMemories();
+  for (std::string next = name; !next.empty(); next = getNext(next)) {
     launchOne(next, order, inPlace);
     launched.push_back(next);
-    auto following = getLaunch(next).getAs<StringAttr>(launch::kNext);
-    next = following ? following.str() : "";
   }
   if (inPlace)
     memories[ins.size()] = memories[*inPlace];
@@ -200,5 +213,5 @@ void KernelCase::compare(std::vector<Memory> &outs) {
   FailureOr<std::vector<Tensors>> expected = interpreter.run(work.getBody().front(), arguments);
   ASSERT_TRUE(succeeded(expected));
   for (auto [number, out] : llvm::enumerate(outs))
-    compareTensors(expected->back()[number], out);
+    compareTensors(expected->back()[number], out, slack);
 }

@@ -11,8 +11,10 @@ namespace mlir::par {
 /// The kernels of a module of the rank dialect for GPUs, emulated.
 class KernelProgram {
 public:
-  /// `emit` makes LLVM's dialect of a copy of the module, as rank-to-llvm does.
-  KernelProgram(ModuleOp module, const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit);
+  /// `emit` makes LLVM's dialect of a copy of the module, as rank-to-llvm does. `counts`: what its kernels
+  /// execute is counted.
+  KernelProgram(ModuleOp module, const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit,
+                bool counts = false);
 
   ModuleOp module;
   /// By name: how a kernel is launched (Target.h, kLaunchAttr), and the function that it is.
@@ -25,7 +27,7 @@ public:
 
 private:
   void collect();
-  void load(const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit);
+  void load(const Plan &plan, function_ref<LogicalResult(ModuleOp)> emit, bool counts);
 
   std::vector<OwningOpRef<rank::KernelOp>> epilogues; ///< of products, as kernels
   TemporaryFolder folder;
@@ -38,6 +40,8 @@ public:
 
   /// The same bytes in three orders, nothing found, and what the interpreter says.
   void check();
+  /// By how much results of f32 may differ beside what rounding does, for a kernel of bf16 that gives them.
+  double slack = 0;
   /// In one order: nothing found, and what the interpreter says.
   std::vector<Memory> checkValues(par_emulation_order order);
   StringRef getPlan() const { return getLaunch(name).getAs<StringAttr>(launch::kPlan).getValue(); }
@@ -75,6 +79,8 @@ public:
   /// Ins, outs, scratch, by the numbers that launches have for them. The first output lies where the input
   /// `inPlace` does, if there is one.
   std::vector<Memory> emulate(par_emulation_order order, std::optional<size_t> inPlace = std::nullopt);
+  /// As if it had been emulated: operands and launches, but nothing is computed.
+  void list();
 
   rank::WorkOpInterface work;
   Tensors ins;
@@ -82,6 +88,8 @@ public:
 
 private:
   DictionaryAttr getLaunch(StringRef launch) const { return program.launches.lookup(launch); }
+  void makeMemories();
+  std::string getNext(StringRef launch) const;
   void launchOne(StringRef launch, par_emulation_order order, std::optional<size_t> inPlace);
   void compare(std::vector<Memory> &outs);
 

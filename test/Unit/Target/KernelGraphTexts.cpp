@@ -12,6 +12,16 @@ static const KernelGraph kGraphs[] = {
      "%y, %m, %r : $x, $s, $s"},
     {"rms_norm", "%x: $x, %w: $w", "%y, %r = par.rms_norm %x, %w {eps = 1.0e-5} : ($x, $w) -> ($x, $s)",
      "%y, %r : $x, $s"},
+    {"rms_norm_of_heads", "%x: tensor<$nx3x2x9x$t>, %w: tensor<2x9x$t>",
+     "%y, %r = par.rms_norm %x, %w {eps = 1.0e-5, offset = 1.0, count = 18} : (tensor<$nx3x2x9x$t>, "
+     "tensor<2x9x$t>) -> "
+     "(tensor<$nx3x2x9x$t>, tensor<$nx3xf32>)",
+     "%y, %r : tensor<$nx3x2x9x$t>, tensor<$nx3xf32>"},
+    {"rms_norm_of_heads_backward",
+     "%d: tensor<$nx3x2x9x$t>, %x: tensor<$nx3x2x9x$t>, %w: tensor<2x9x$t>, %r: tensor<$nx3xf32>",
+     "%dx, %dw = par.rms_norm_backward %d, %x, %w, %r {offset = 1.0, count = 18} : (tensor<$nx3x2x9x$t>, "
+     "tensor<$nx3x2x9x$t>, tensor<2x9x$t>, tensor<$nx3xf32>) -> (tensor<$nx3x2x9x$t>, tensor<2x9xf32>)",
+     "%dx, %dw : tensor<$nx3x2x9x$t>, tensor<2x9xf32>"},
     {"standardize", "%x: $x", "%y, %m, %r = par.standardize %x {eps = 1.0e-5} : ($x) -> ($x, $s, $s)",
      "%y, %m, %r : $x, $s, $s"},
     {"residual_layer_norm", "%a: $x, %b: $x, %w: $w",
@@ -130,6 +140,13 @@ static const KernelGraph kGraphs[] = {
      "%1 = par.rotate %x, %c, %c {transposed} : (tensor<$nx7x2x10x$t>, tensor<7x5xf32>, tensor<7x5xf32>) -> "
      "tensor<$nx7x2x10x$t>",
      "%0, %1 : tensor<$nx7x2x10x$t>, tensor<$nx7x2x10x$t>"},
+    {"rotary_part", "%x: tensor<$nx7x2x11x$t>, %p: tensor<$nx7xi32>, %c: tensor<$nx7x2xf32>",
+     "%0 = par.rotary %x, %p {frequencies = array<f64: 1.0, 0.3, 0.1, 0.03>, factor = 1.25} : "
+     "(tensor<$nx7x2x11x$t>, "
+     "tensor<$nx7xi32>) -> tensor<$nx7x2x11x$t>\n"
+     "%1 = par.rotate %x, %c, %c : (tensor<$nx7x2x11x$t>, tensor<$nx7x2xf32>, tensor<$nx7x2xf32>) -> "
+     "tensor<$nx7x2x11x$t>",
+     "%0, %1 : tensor<$nx7x2x11x$t>, tensor<$nx7x2x11x$t>"},
     // Tables.
     {"embedding", "%i: $i, %w: tensor<6x69x$t>, %o: tensor<i32>",
      "%0 = par.embedding %i, %w : ($i, tensor<6x69x$t>) -> $x\n"

@@ -8,6 +8,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "par/Conversion/Passes.h"
 #include "par/Register/Register.h"
+#include "par/Target/Emulation.h"
 
 namespace mlir::par {
 
@@ -22,8 +23,9 @@ struct KernelText {
 /// A program that is one kernel.
 class KernelOfText {
 public:
+  /// `counts`: what the kernel executes is counted.
   explicit KernelOfText(const KernelText &text, bool isAligned = true,
-                        const DialectRegistry &registry = makeRegistry())
+                        const DialectRegistry &registry = makeRegistry(), bool counts = false)
       : context(registry, MLIRContext::Threading::DISABLED) {
     context.loadAllAvailableDialects();
     module = parseSourceString<ModuleOp>(print(text, isAligned), &context);
@@ -32,26 +34,29 @@ public:
     addScratch();
     plan.target = TargetKind::Cuda;
     plan.chip = ChipKind::Sm90;
-    program.emplace(*module, plan, [&](ModuleOp copy) {
+    auto emit = [&](ModuleOp copy) {
       PassManager manager(&context);
       manager.addPass(createRankToLLVM());
       return manager.run(copy);
-    });
+    };
+    program.emplace(*module, plan, emit, counts);
     EXPECT_EQ(program->names.size(), 1u);
     if (program->names.size() == 1)
       one.emplace(*program, program->names[0], random);
   }
 
+  /// Of all emulations so far.
+  EmulatedCounts getCounts() const { return *program->kernels->getCounts(); }
   KernelCase &operator*() { return *one; }
   KernelCase *operator->() { return &*one; }
 
-private:
   static DialectRegistry makeRegistry() {
     DialectRegistry registry;
     registerDialects(registry);
     return registry;
   }
 
+private:
   std::string getBuffer(const std::string &type) {
     return "!rank.buffer<" + std::to_string(rank::getBytes(parseType(type, &context))) + ">";
   }

@@ -4,8 +4,9 @@
 using namespace mlir;
 using namespace mlir::par;
 
-KernelRecord::KernelRecord(std::string folder)
-    : folder(std::move(folder)), bytes(this->folder + "/kernels.bin", std::ios::binary) {}
+KernelRecord::KernelRecord(std::string folder, bool isEmulated)
+    : folder(std::move(folder)), isEmulated(isEmulated),
+      bytes(this->folder + "/kernels.bin", std::ios::binary) {}
 
 std::string KernelRecord::copy(const std::string &file, StringRef suffix) {
   std::string name = "kernels" + std::to_string(modules.size()) + suffix.str();
@@ -29,10 +30,11 @@ static llvm::json::Array getNumbers(DictionaryAttr launch, StringRef member) {
 }
 
 llvm::json::Object KernelRecord::add(const KernelCase &one, size_t operand) {
-  size_t ins = one.ins.size(), outs = one.types.size();
+  size_t ins = one.ins.size(), outs = isEmulated ? one.types.size() : 0;
   RankedTensorType type = one.getType(static_cast<int64_t>(operand));
   llvm::json::Object described{{"bytes", one.getBytes(static_cast<int64_t>(operand))},
                                {"type", print(type.getElementType())},
+                               {"shape", llvm::json::Array(type.getShape())},
                                {"kind", operand < ins          ? "in"
                                         : operand < ins + outs ? "out"
                                                                : "scratch"}};
@@ -60,6 +62,7 @@ void KernelRecord::add(const KernelCase &one, StringRef where) {
   }
   cases.push_back(llvm::json::Object{{"plan", one.getPlan().str()},
                                      {"where", where.str()},
+                                     {"slack", one.slack},
                                      {"module", static_cast<int64_t>(modules.size()) - 1},
                                      {"coords", llvm::json::Array(one.getLastCoords())},
                                      {"operands", std::move(operands)},

@@ -1,6 +1,7 @@
 //===- RealRows.cpp - the kernels of large models, emulated at the length of their rows -----------------===//
-// real-rows [--rows N] [--record FOLDER] FILE.mlir..: programs that par-compile --to lower has printed.
-// Prints what their kernels move (test/Gpu/rows.py), or records what they compute (test/Gpu/prepare.py).
+// real-rows [--rows N] [--record FOLDER [--unemulated]] FILE.mlir..: programs that par-compile --to lower has
+// printed. Prints what their kernels move (test/Gpu/rows.py), or records what they compute, or the kernels
+// alone (test/Gpu/prepare.py).
 #include "DistinctKernels.h"
 #include "KernelCase.h"
 #include "KernelLimits.h"
@@ -16,9 +17,38 @@
 using namespace mlir;
 using namespace mlir::par;
 
+/// A sequence is eight documents, with positions that begin at 0 in each.
+static constexpr int64_t kDocuments = 8;
+
+template <typename Op>
+static void drawDocuments(Block &block, KernelCase &one) {
+  auto draw = [&](Value table, function_ref<int64_t(int64_t row, int64_t each)> number) {
+    auto argument = dyn_cast_or_null<BlockArgument>(table);
+    if (!argument)
+      return;
+    Tensor &tensor = one.ins[argument.getArgNumber()];
+    int64_t rows = tensor.type.getShape().back();
+    for (auto [place, value] : llvm::enumerate(tensor.values))
+      value = static_cast<double>(
+          number(static_cast<int64_t>(place) % rows, llvm::divideCeilSigned(rows, kDocuments)));
+  };
+  for (auto op : block.getOps<Op>())
+    if (op.getQDocuments())
+      for (auto [positions, documents] : {std::pair(op.getQPositions(), op.getQDocuments()),
+                                          std::pair(op.getKPositions(), op.getKDocuments())}) {
+        draw(positions, [](int64_t row, int64_t each) { return row % each; });
+        draw(documents, [](int64_t row, int64_t each) { return row / each; });
+      }
+}
+
 /// Squares are positive, and ids are those of rows that some rank has.
 static void drawSpecial(KernelCase &one, ModuleOp module, std::mt19937 &random) {
   Block &block = one.work.getBody().front();
+  drawDocuments<AttentionOp>(block, one);
+  drawDocuments<AttentionBackwardOp>(block, one);
+  for (auto op : block.getOps<AttentionOp>()) // as AttentionCall::hasRoughCap
+    if (getElementTypeOrSelf(op.getQ()).isBF16())
+      one.slack = op.getCap().convertToDouble() / 2048;
   for (auto op : block.getOps<AdamWOp>())
     if (auto squares = dyn_cast<BlockArgument>(op.getV()))
       for (double &value : one.ins[squares.getArgNumber()].values)
@@ -100,7 +130,7 @@ struct KernelVisitor {
   std::function<void(const KernelCase &, const std::string &where, bool isRight)> see;
 };
 
-static void emulateAll(const DistinctKernels &kernels, const KernelVisitor &visitor) {
+static void emulateAll(const DistinctKernels &kernels, const KernelVisitor &visitor, bool isEmulated) {
   ModuleOp module = *kernels.module;
   KernelProgram program(module, getPlan(module).getPlan(), [&](ModuleOp copy) {
     PassManager manager(copy.getContext());
@@ -113,7 +143,10 @@ static void emulateAll(const DistinctKernels &kernels, const KernelVisitor &visi
     int before = countFailures();
     KernelCase one(program, name, random);
     drawSpecial(one, module, random);
-    one.checkValues(par_emulation_random);
+    if (isEmulated)
+      one.checkValues(par_emulation_random);
+    else
+      one.list();
     visitor.see(one, where, countFailures() == before);
   }
 }
@@ -121,7 +154,8 @@ static void emulateAll(const DistinctKernels &kernels, const KernelVisitor &visi
 namespace {
 struct Options {
   int64_t rows = 16;
-  std::string record; ///< a folder; empty: what kernels move is printed
+  std::string record;     ///< a folder; empty: what kernels move is printed
+  bool isEmulated = true; ///< else kernels are recorded without what they compute
   std::vector<std::string> files;
 
   Options(int argc, char **argv) {
@@ -130,6 +164,8 @@ struct Options {
         rows = std::atoll(argv[++i]);
       else if (word == "--record" && i + 1 < argc)
         record = argv[++i];
+      else if (word == "--unemulated")
+        isEmulated = false;
       else
         files.push_back(word);
   }
@@ -154,9 +190,9 @@ public:
     }
     return true;
   }
-  void emulate(const KernelVisitor &visitor) const {
+  void emulate(const KernelVisitor &visitor, bool isEmulated = true) const {
     for (auto &[mesh, kernels] : byMesh)
-      emulateAll(kernels, visitor);
+      emulateAll(kernels, visitor, isEmulated);
   }
 
 private:
@@ -171,10 +207,11 @@ private:
 };
 } // namespace
 
-static bool record(const Programs &programs, const std::string &folder) {
-  KernelRecord kernels(folder);
+static bool record(const Programs &programs, const Options &options) {
+  KernelRecord kernels(options.record, options.isEmulated);
   programs.emulate({[&](const KernelProgram &program) { kernels.begin(program); },
-                    [&](const KernelCase &one, const std::string &where, bool) { kernels.add(one, where); }});
+                    [&](const KernelCase &one, const std::string &where, bool) { kernels.add(one, where); }},
+                   options.isEmulated);
   return kernels.finish();
 }
 
@@ -194,6 +231,6 @@ int main(int argc, char **argv) {
   Programs programs;
   if (!programs.read(options))
     return 1;
-  bool isGood = options.record.empty() ? printTable(programs) : record(programs, options.record);
+  bool isGood = options.record.empty() ? printTable(programs) : record(programs, options);
   return isGood && countFailures() == 0 ? 0 : 1;
 }

@@ -14,21 +14,29 @@ void AttentionReference::forEachQuery(llvm::function_ref<void(const Query &)> vi
           visit({b, row, head, member});
 }
 
-int64_t AttentionReference::queryOffset(const Query &query) const {
-  return (((query.batch * qRows + query.row) * kvHeads + query.head) * group + query.member) * headDim;
+int64_t AttentionReference::queryNumber(const Query &query) const {
+  return ((query.batch * qRows + query.row) * kvHeads + query.head) * group + query.member;
 }
 
-int64_t AttentionReference::keyOffset(const Query &query, int64_t kRow) const {
-  return ((query.batch * kRows + kRow) * kvHeads + query.head) * headDim;
+int64_t AttentionReference::keyNumber(const Query &query, int64_t kRow) const {
+  return (query.batch * kRows + kRow) * kvHeads + query.head;
 }
 
 int64_t AttentionReference::lseOffset(const Query &query) const {
   return ((query.batch * kvHeads + query.head) * group + query.member) * qRows + query.row;
 }
 
-bool AttentionReference::sees(int64_t qRow, int64_t kRow) const {
-  double distance = qPositions[qRow] - kPositions[kRow];
+bool AttentionReference::sees(const Query &query, int64_t kRow) const {
+  int64_t q = (rowsPerEntry ? query.batch * qRows : 0) + query.row;
+  int64_t k = (rowsPerEntry ? query.batch * kRows : 0) + kRow;
+  if (!queries.documents.empty() && queries.documents[q] != keys.documents[k])
+    return false;
+  double distance = queries.positions[q] - keys.positions[k];
   return (!causal || distance >= 0) && (window == 0 || distance < static_cast<double>(window));
+}
+
+double AttentionReference::capped(double score) const {
+  return cap == 0.0 ? score : cap * std::tanh(score / cap);
 }
 
 double AttentionReference::getDropoutFactor(const Query &query, int64_t kRow) const {
@@ -41,9 +49,9 @@ double AttentionReference::getDropoutFactor(const Query &query, int64_t kRow) co
   return word >= dropout * 4294967296.0 ? 1.0 / (1.0 - dropout) : 0.0;
 }
 
-double AttentionReference::dot(const double *a, const double *b) const {
+static double dot(const double *a, const double *b, int64_t size) {
   double sum = 0;
-  for (int64_t i = 0; i < headDim; ++i)
+  for (int64_t i = 0; i < size; ++i)
     sum += a[i] * b[i];
   return sum;
 }
@@ -53,17 +61,20 @@ void AttentionReference::forward(const Tensor &q, const Tensor &k, const Tensor 
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   std::vector<double> scores(kRows);
   forEachQuery([&](const Query &query) {
-    const double *qRow = &q.values[queryOffset(query)];
-    double *outRow = &out.values[queryOffset(query)];
-    double maximum = kNone, sum = 0;
+    const double *qRow = &q.values[queryNumber(query) * headDim];
+    double *outRow = &out.values[queryNumber(query) * valueDim];
+    double sink = sinks.empty() ? kNone : sinks[query.head * group + query.member];
+    double maximum = sink;
     for (int64_t j = 0; j < kRows; ++j) {
-      scores[j] = sees(query.row, j) ? scale * dot(qRow, &k.values[keyOffset(query, j)]) : kNone;
+      const double *key = &k.values[keyNumber(query, j) * headDim];
+      scores[j] = sees(query, j) ? capped(scale * dot(qRow, key, headDim)) : kNone;
       maximum = std::max(maximum, scores[j]);
     }
-    std::fill_n(outRow, headDim, 0.0);
+    std::fill_n(outRow, valueDim, 0.0);
     lse.values[lseOffset(query)] = kNone;
     if (maximum == kNone)
       return;
+    double sum = std::exp(sink - maximum);
     for (int64_t j = 0; j < kRows; ++j)
       sum += scores[j] = std::exp(scores[j] - maximum);
     lse.values[lseOffset(query)] = maximum + std::log(sum);
@@ -71,8 +82,8 @@ void AttentionReference::forward(const Tensor &q, const Tensor &k, const Tensor 
       if (scores[j] == 0.0)
         continue;
       double weight = scores[j] / sum * getDropoutFactor(query, j);
-      const double *value = &v.values[keyOffset(query, j)];
-      for (int64_t i = 0; i < headDim; ++i)
+      const double *value = &v.values[keyNumber(query, j) * valueDim];
+      for (int64_t i = 0; i < valueDim; ++i)
         outRow[i] += weight * value[i];
     }
   });
@@ -84,21 +95,24 @@ void AttentionReference::backward(ArrayRef<Tensor> operands, MutableArrayRef<Ten
   for (Tensor &result : results)
     std::fill(result.values.begin(), result.values.end(), 0.0);
   forEachQuery([&](const Query &query) {
-    int64_t at = queryOffset(query);
-    const double *gradient = &dout.values[at];
-    double inner = dot(gradient, &out.values[at]);
+    int64_t inQuery = queryNumber(query) * headDim, inOut = queryNumber(query) * valueDim;
+    const double *gradient = &dout.values[inOut];
+    double inner = dot(gradient, &out.values[inOut], valueDim);
     for (int64_t j = 0; j < kRows; ++j) {
-      if (!sees(query.row, j))
+      if (!sees(query, j))
         continue;
-      int64_t key = keyOffset(query, j);
-      double p = std::exp(scale * dot(&q.values[at], &k.values[key]) - lse.values[lseOffset(query)]);
+      int64_t inKey = keyNumber(query, j) * headDim, inValue = keyNumber(query, j) * valueDim;
+      double score = capped(scale * dot(&q.values[inQuery], &k.values[inKey], headDim));
+      double slope = cap == 0.0 ? 1.0 : 1.0 - score / cap * (score / cap);
+      double p = std::exp(score - lse.values[lseOffset(query)]);
       double kept = getDropoutFactor(query, j);
-      double ds = scale * p * (kept * dot(gradient, &v.values[key]) - inner);
+      double ds = scale * slope * p * (kept * dot(gradient, &v.values[inValue], valueDim) - inner);
       for (int64_t i = 0; i < headDim; ++i) {
-        results[0].values[at + i] += ds * k.values[key + i];
-        results[1].values[key + i] += ds * q.values[at + i];
-        results[2].values[key + i] += p * kept * gradient[i];
+        results[0].values[inQuery + i] += ds * k.values[inKey + i];
+        results[1].values[inKey + i] += ds * q.values[inQuery + i];
       }
+      for (int64_t i = 0; i < valueDim; ++i)
+        results[2].values[inValue + i] += p * kept * gradient[i];
     }
   });
 }

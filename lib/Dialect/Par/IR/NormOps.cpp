@@ -1,4 +1,5 @@
 //===- NormOps.cpp - normalisation over the last dimension ----------------------------------------------===//
+#include "NormOps.h"
 #include "ComputeBuilder.h"
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
@@ -32,7 +33,7 @@ static RuleAttr buildNormRule(Operation *op, ArrayRef<SmallVector<int64_t>> line
   ArrayRef<int64_t> shape = getShape(op->getOperand(0));
   int64_t rank = shape.size();
   // Weights are the operand after the values of full rank; a vector result exists in the backward ops only.
-  bool backward = isa<RmsNormBackwardOp, LayerNormBackwardOp, StandardizeBackwardOp>(op);
+  bool backward = isa<LayerNormBackwardOp, StandardizeBackwardOp>(op);
   bool hasWeights = !isa<StandardizeOp, StandardizeBackwardOp>(op);
   int64_t firstVector = backward ? 2 : 1;
   int64_t endVector = firstVector + (!hasWeights ? 0 : isa<LayerNormOp>(op) ? 2 : 1);
@@ -61,8 +62,7 @@ static RuleAttr buildNormRule(Operation *op, ArrayRef<SmallVector<int64_t>> line
   return rule.build();
 }
 
-/// Statistics are saved for the backward op and have no cotangent of their own.
-static LogicalResult refuseStatisticCotangents(Operation *op, ValueRange cotangents) {
+LogicalResult par::refuseStatisticCotangents(Operation *op, ValueRange cotangents) {
   for (auto [number, cotangent] : llvm::enumerate(cotangents.drop_front()))
     if (cotangent)
       return op->emitOpError() << "result " << number + 1 << " is a statistic and cannot be differentiated; "
@@ -70,8 +70,7 @@ static LogicalResult refuseStatisticCotangents(Operation *op, ValueRange cotange
   return success();
 }
 
-/// Keeps of `values` what is needed.
-static void setNeeded(ValueRange values, ArrayRef<bool> needed, SmallVectorImpl<Value> &operandCotangents) {
+void par::setNeeded(ValueRange values, ArrayRef<bool> needed, SmallVectorImpl<Value> &operandCotangents) {
   for (auto [operand, value] : llvm::enumerate(values))
     if (needed[operand])
       operandCotangents[operand] = value;
@@ -109,121 +108,6 @@ static Value buildStandardizedBackward(ComputeBuilder &b, Value cotangent, Value
   Value mean = b.expandLast(b.meanLast(cotangent), normal);
   Value projection = b.mul(normal, b.expandLast(b.meanLast(b.mul(cotangent, normal)), normal));
   return b.mul(rows, b.sub(b.sub(cotangent, mean), projection));
-}
-
-//===----------------------------------------------------------------------===//
-// RmsNormOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult RmsNormOp::verify() {
-  if (failed(verifyMinRank(*this, "rms_norm_c1", "input", getInput(), 1)))
-    return failure();
-  return verifyAll(
-      {verifyShape(*this, "rms_norm_c1", "result", getResult(), getShape(getInput()), "the input's shape"),
-       verifyColumns(*this, "rms_norm_c1", "weight", getWeight(), getInput()),
-       verifyStatistic(*this, "rms_norm_c2", "rstd", getRstd(), getInput())});
-}
-
-RuleAttr RmsNormOp::getShardingRule() { return buildNormRule(*this); }
-
-LogicalResult RmsNormOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
-                                       SmallVectorImpl<Value> &operandCotangents) {
-  if (failed(refuseStatisticCotangents(*this, cotangents)))
-    return failure();
-  if (!cotangents[0])
-    return success();
-  auto backward =
-      builder.create<RmsNormBackwardOp>(getLoc(), TypeRange{getInput().getType(), getWeight().getType()},
-                                        cotangents[0], getInput(), getWeight(), getRstd());
-  setNeeded(backward.getResults(), needed, operandCotangents);
-  return success();
-}
-
-LogicalResult RmsNormOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
-                                   InterpreterContext &) {
-  const Tensor &x = operands[0], &w = operands[1];
-  double eps = getEps().convertToDouble();
-  int64_t columns = w.size();
-  for (int64_t row = 0; row < results[1].size(); ++row) {
-    const double *in = &x.values[row * columns];
-    double squares = 0;
-    for (int64_t i = 0; i < columns; ++i)
-      squares += in[i] * in[i];
-    double rstd = 1.0 / std::sqrt(squares / columns + eps);
-    results[1].values[row] = rstd;
-    for (int64_t i = 0; i < columns; ++i)
-      results[0].values[row * columns + i] = w.values[i] * in[i] * rstd;
-  }
-  return success();
-}
-
-OpClass RmsNormOp::getOpClass() { return OpClass::Composite; }
-
-bool RmsNormOp::writesBeforeItReads() { return true; }
-
-FailureOr<SmallVector<Value>> RmsNormOp::decompose(OpBuilder &builder) {
-  ComputeBuilder b(builder, *this);
-  Value x = b.load(getInput()), w = b.load(getWeight());
-  Value square = b.meanLast(b.mul(x, x));
-  Value deviation = b.sqrt(b.add(square, b.splatLike(square, getEps().convertToDouble())));
-  Value rstd = b.div(b.splatLike(deviation, 1.0), deviation);
-  Value y = b.mul(b.mul(x, b.expandLast(rstd, x)), b.expandLeading(w, x));
-  return SmallVector<Value>{b.store(y, getResult()), b.store(rstd, getRstd())};
-}
-
-//===----------------------------------------------------------------------===//
-// RmsNormBackwardOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult RmsNormBackwardOp::verify() {
-  StringRef code = "rms_norm_backward_c1";
-  if (failed(verifyMinRank(*this, code, "input", getInput(), 1)))
-    return failure();
-  return verifyAll({verifyShape(*this, code, "dy", getDy(), getShape(getInput()), "the input's shape"),
-                    verifyColumns(*this, code, "weight", getWeight(), getInput()),
-                    verifyStatistic(*this, code, "rstd", getRstd(), getInput()),
-                    verifyShape(*this, code, "dx", getDx(), getShape(getInput()), "the input's shape"),
-                    verifyColumns(*this, code, "dweight", getDweight(), getInput())});
-}
-
-RuleAttr RmsNormBackwardOp::getShardingRule() { return buildNormRule(*this, {{0}}); }
-
-LogicalResult RmsNormBackwardOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
-                                           InterpreterContext &) {
-  const Tensor &dy = operands[0], &x = operands[1], &w = operands[2], &rstd = operands[3];
-  int64_t columns = w.size();
-  results[1].values.assign(columns, 0.0);
-  for (int64_t row = 0; row < rstd.size(); ++row) {
-    const double *g = &dy.values[row * columns], *in = &x.values[row * columns];
-    double r = rstd.values[row], dot = 0;
-    for (int64_t i = 0; i < columns; ++i) {
-      dot += w.values[i] * g[i] * in[i] * r;
-      results[1].values[i] += g[i] * in[i] * r;
-    }
-    for (int64_t i = 0; i < columns; ++i)
-      results[0].values[row * columns + i] = r * (w.values[i] * g[i] - in[i] * r * dot / columns);
-  }
-  return success();
-}
-
-OpClass RmsNormBackwardOp::getOpClass() { return OpClass::Composite; }
-
-bool RmsNormBackwardOp::mayWidenResults() { return true; }
-
-// Gradients of weights are sums over rows.
-bool RmsNormBackwardOp::addsUpInMemory(unsigned result) { return result > 0; }
-
-FailureOr<SmallVector<Value>> RmsNormBackwardOp::decompose(OpBuilder &builder) {
-  ComputeBuilder b(builder, *this);
-  Value dy = b.load(getDy()), x = b.load(getInput()), rstd = b.load(getRstd());
-  Value rows = b.expandLast(rstd, x);
-  Value normal = b.mul(x, rows);
-  Value scaled = b.mul(dy, b.expandLeading(b.load(getWeight()), x));
-  Value projection = b.mul(normal, b.expandLast(b.meanLast(b.mul(scaled, normal)), x));
-  Value dx = b.mul(rows, b.sub(scaled, projection));
-  int64_t leading = getShape(getInput()).size() - 1;
-  Value dweight = b.reduce(ReduceKind::Sum, b.mul(dy, normal), countUp(leading));
-  return SmallVector<Value>{b.store(dx, getDx()), b.store(dweight, getDweight())};
 }
 
 //===----------------------------------------------------------------------===//

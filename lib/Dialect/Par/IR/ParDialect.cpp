@@ -43,6 +43,10 @@ void ParDialect::registerOps() {
       >();
   addOperations<
 #define GET_OP_LIST
+#include "par/Dialect/Par/IR/RmsNormOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
 #include "par/Dialect/Par/IR/ElementwiseOps.cpp.inc"
       >();
   addOperations<

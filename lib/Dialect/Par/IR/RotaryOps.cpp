@@ -13,14 +13,26 @@ using namespace mlir::par;
 /// The dimension that positions number.
 static constexpr int64_t kSequence = 1;
 
-/// What is rotated: pairs, in rows that positions number.
-static LogicalResult verifyPairs(Operation *op, StringRef code, Value input) {
-  if (failed(verifyMinRank(op, code, "input", input, 3)))
+/// What is rotated: `pairs` in each row that positions number.
+static LogicalResult verifyPairs(Operation *op, StringRef rank, StringRef code, Value input, int64_t pairs) {
+  if (failed(verifyMinRank(op, rank, "input", input, 3)))
     return failure();
-  if (int64_t size = getShape(input).back(); size % 2 != 0)
-    return op->emitOpError() << code << ": the input's last dimension is " << size
-                             << ", expected an even size";
+  if (int64_t size = getShape(input).back(); pairs < 1 || pairs > size / 2)
+    return op->emitOpError() << code << ": " << pairs << " frequencies, expected 1 to " << size / 2
+                             << ": half of the input's last dimension";
   return success();
+}
+
+/// Whether positions, or tables of their cosines, are those of each entry of the batch.
+static bool isPerEntry(Operation *op) {
+  int64_t columns = isa<RotaryOp>(op) ? 0 : 1;
+  return static_cast<int64_t>(getShape(op->getOperand(1)).size()) - columns > kSequence;
+}
+
+/// The shape of positions: those of all sequences, or of each entry of the batch.
+static ArrayRef<int64_t> getPositionShape(Value input, bool isPerEntry) {
+  ArrayRef<int64_t> rows = getShape(input).take_front(kSequence + 1);
+  return isPerEntry ? rows : rows.drop_front(kSequence);
 }
 
 static LogicalResult verifyUnchangedType(Operation *op, StringRef code, Value input) {
@@ -31,63 +43,80 @@ static LogicalResult verifyUnchangedType(Operation *op, StringRef code, Value in
 }
 
 /// Dimensions of what is rotated; the operands behind it number its rows, or have a row for each.
-static RuleBuilder &mapRows(RuleBuilder &rule, ArrayRef<int64_t> shape, unsigned operands) {
+static RuleBuilder &mapRows(RuleBuilder &rule, Operation *op) {
+  ArrayRef<int64_t> shape = getShape(op->getOperand(0));
+  bool perEntry = isPerEntry(op);
   for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
     int64_t factor =
         rule.addFactor(shape[dim], dim == rank - 1 ? FactorKind::NeedReplication : FactorKind::PassThrough);
     rule.mapOperand(0, dim, factor).mapResult(0, dim, factor);
-    for (unsigned operand = 1; dim == kSequence && operand < operands; ++operand)
-      rule.mapOperand(operand, 0, factor);
+    for (unsigned operand = 1; operand < op->getNumOperands(); ++operand)
+      if (dim == kSequence || (perEntry && dim < kSequence))
+        rule.mapOperand(operand, perEntry ? dim : 0, factor);
   }
   return rule;
 }
 
 LogicalResult RotaryOp::verify() {
-  if (failed(verifyPairs(*this, "rotary_c1", getInput())))
+  if (failed(verifyPairs(*this, "rotary_c1", "rotary_c2", getInput(), getFrequencies().size())))
     return failure();
-  int64_t size = getShape(getInput()).back(), count = getFrequencies().size();
-  LogicalResult verdict =
-      verifyShape(*this, "rotary_c3", "positions", getPositions(), getShape(getInput())[kSequence],
-                  "a position per row of the input's dimension 1");
-  if (count != size / 2)
-    verdict = emitOpError("rotary_c2: ")
-              << count << " frequencies, expected " << size / 2 << ": half of the input's last dimension";
-  return verifyAll({verdict, verifyUnchangedType(*this, "rotary_c4", getInput())});
+  return verifyAll({verifyShape(*this, "rotary_c3", "positions", getPositions(),
+                                getPositionShape(getInput(), isPerEntry(*this)),
+                                "a position per row of the input's dimension 1"),
+                    verifyUnchangedType(*this, "rotary_c4", getInput())});
 }
 
 RuleAttr RotaryOp::getShardingRule() {
   RuleBuilder rule(*this);
-  return mapRows(rule, getShape(getInput()), /*operands=*/2).addLinear({0}).build();
+  return mapRows(rule, *this).addLinear({0}).build();
 }
 
 /// A rotation's transpose is the rotation by the negated angle.
 LogicalResult RotaryOp::differentiate(OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> needed,
                                       SmallVectorImpl<Value> &operandCotangents) {
   if (cotangents[0] && needed[0])
-    operandCotangents[0] = builder.create<RotaryOp>(getLoc(), getInput().getType(), cotangents[0],
-                                                    getPositions(), getFrequencies(), !getTransposed());
+    operandCotangents[0] =
+        builder.create<RotaryOp>(getLoc(), getInput().getType(), cotangents[0], getPositions(),
+                                 getFrequencies(), !getTransposed(), getFactor());
   return success();
 }
 
 bool RotaryOp::isCheapToRecompute() { return true; }
 
+/// Calls `rotate` with each row's input, output and number among those that positions number.
+static void
+forEachRow(Operation *op, const Tensor &x, Tensor &y,
+           function_ref<void(ArrayRef<double> in, MutableArrayRef<double> out, int64_t row)> rotate) {
+  ArrayRef<int64_t> shape = x.shape();
+  int64_t size = shape.back(), rows = shape[0] * shape[kSequence];
+  int64_t heads = x.size() / (rows * size);
+  for (int64_t vector = 0; vector < rows * heads; ++vector) {
+    int64_t row = vector / heads;
+    rotate(ArrayRef<double>(x.values).slice(vector * size, size),
+           MutableArrayRef<double>(y.values).slice(vector * size, size),
+           isPerEntry(op) ? row : row % shape[kSequence]);
+  }
+}
+
+/// Rotates pair `i` of `pairs`.
+static void rotatePair(ArrayRef<double> in, MutableArrayRef<double> out, int64_t i, int64_t pairs,
+                       double cosine, double sine) {
+  out[i] = in[i] * cosine - in[i + pairs] * sine;
+  out[i + pairs] = in[i + pairs] * cosine + in[i] * sine;
+}
+
 LogicalResult RotaryOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                   InterpreterContext &) {
-  const Tensor &x = operands[0], &positions = operands[1];
   ArrayRef<double> frequencies = getFrequencies();
-  int64_t half = frequencies.size(), sequence = x.shape()[kSequence];
-  int64_t heads = x.size() / (x.shape()[0] * sequence * 2 * half);
-  double sign = getTransposed() ? -1.0 : 1.0;
-  for (int64_t vector = 0; vector < x.size() / (2 * half); ++vector) {
-    double position = positions.values[vector / heads % sequence];
-    const double *in = &x.values[vector * 2 * half];
-    double *out = &results[0].values[vector * 2 * half];
-    for (int64_t i = 0; i < half; ++i) {
-      double angle = sign * position * frequencies[i], cosine = std::cos(angle), sine = std::sin(angle);
-      out[i] = in[i] * cosine - in[i + half] * sine;
-      out[i + half] = in[i + half] * cosine + in[i] * sine;
-    }
-  }
+  double sign = getTransposed() ? -1.0 : 1.0, factor = getFactor().convertToDouble();
+  forEachRow(
+      *this, operands[0], results[0], [&](ArrayRef<double> in, MutableArrayRef<double> out, int64_t row) {
+        llvm::copy(in, out.begin());
+        for (auto [i, frequency] : llvm::enumerate(frequencies)) {
+          double angle = sign * operands[1].values[row] * frequency;
+          rotatePair(in, out, i, frequencies.size(), factor * std::cos(angle), factor * std::sin(angle));
+        }
+      });
   return success();
 }
 
@@ -118,43 +147,54 @@ static Value buildFrequencies(ComputeBuilder &b, ArrayRef<double> frequencies) {
   return values;
 }
 
-/// cos and sin of position · frequency: [sequence, half].
-static std::pair<Value, Value> buildTables(ComputeBuilder &b, Value positions, ArrayRef<double> frequencies) {
-  int64_t sequence = getShape(positions)[0], half = frequencies.size();
+/// factor · cos and sin of position · frequency: a row per position, a column per frequency.
+static std::pair<Value, Value> buildTables(ComputeBuilder &b, Value positions, ArrayRef<double> frequencies,
+                                           double factor) {
+  SmallVector<int64_t> shape(getShape(positions));
+  int64_t columns = shape.size();
+  shape.push_back(frequencies.size());
   Value ofColumns = buildFrequencies(b, frequencies);
   Value angle =
-      b.mul(b.expand(b.load(positions), {sequence, half}, {1}), b.expand(ofColumns, {sequence, half}, {0}));
-  return {b.cos(angle), b.sin(angle)};
+      b.mul(b.expand(b.load(positions), shape, {columns}), b.expand(ofColumns, shape, countUp(columns)));
+  Value cosines = b.cos(angle), sines = b.sin(angle);
+  if (factor == 1.0)
+    return {cosines, sines};
+  return {b.scale(cosines, factor), b.scale(sines, factor)};
 }
 
-/// `input` rotated by cosines and sines of [sequence, half].
+/// `input` rotated by tables of cosines and sines.
 static Value buildRotation(ComputeBuilder &b, Value input, std::pair<Value, Value> tables, bool transposed) {
-  ArrayRef<int64_t> shape = getShape(input);
-  int64_t rank = shape.size(), half = shape.back() / 2;
-  // From [sequence, half] to the shape of half a tensor.
+  ArrayRef<int64_t> shape = getShape(input), tableShape = getShape(tables.first);
+  int64_t rank = shape.size(), pairs = tableShape.back();
+  // From the shape of a table to that of half of what is rotated.
   SmallVector<int64_t> halfShape(shape), missing;
-  halfShape.back() = half;
+  halfShape.back() = pairs;
   for (int64_t dim = 0; dim < rank - 1; ++dim)
-    if (dim != kSequence)
+    if (dim > kSequence || (dim < kSequence && tableShape.size() == 2))
       missing.push_back(dim);
   Value cosine = b.expand(tables.first, halfShape, missing),
         sine = b.expand(tables.second, halfShape, missing);
   if (transposed)
     sine = b.neg(sine);
   Value x = b.load(input);
-  auto halfType = RankedTensorType::get(halfShape, b.getType());
-  SmallVector<int64_t> begin(rank, 0), middle(rank, 0);
-  middle.back() = half;
-  Value low = b.builder.create<SliceOp>(b.loc, halfType, x, begin);
-  Value high = b.builder.create<SliceOp>(b.loc, halfType, x, middle);
-  Value newLow = b.sub(b.mul(low, cosine), b.mul(high, sine));
-  Value newHigh = b.add(b.mul(high, cosine), b.mul(low, sine));
-  return b.builder.create<ConcatOp>(b.loc, x.getType(), ValueRange{newLow, newHigh}, rank - 1);
+  auto slice = [&](int64_t begin, int64_t size) {
+    SmallVector<int64_t> part(shape), offsets(rank, 0);
+    part.back() = size, offsets.back() = begin;
+    return b.builder.create<SliceOp>(b.loc, RankedTensorType::get(part, b.getType()), x, offsets);
+  };
+  Value low = slice(0, pairs), high = slice(pairs, pairs);
+  SmallVector<Value> parts{b.sub(b.mul(low, cosine), b.mul(high, sine)),
+                           b.add(b.mul(high, cosine), b.mul(low, sine))};
+  if (int64_t rest = shape.back() - 2 * pairs)
+    parts.push_back(slice(2 * pairs, rest));
+  return b.builder.create<ConcatOp>(b.loc, x.getType(), parts, rank - 1);
 }
 
 FailureOr<SmallVector<Value>> RotaryOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
-  Value y = buildRotation(b, getInput(), buildTables(b, getPositions(), getFrequencies()), getTransposed());
+  Value y = buildRotation(b, getInput(),
+                          buildTables(b, getPositions(), getFrequencies(), getFactor().convertToDouble()),
+                          getTransposed());
   return SmallVector<Value>{b.store(y, getResult())};
 }
 
@@ -187,11 +227,12 @@ RuleAttr RotaryTablesOp::getShardingRule() {
 LogicalResult RotaryTablesOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                         InterpreterContext &) {
   ArrayRef<double> frequencies = getFrequencies();
+  double factor = getFactor().convertToDouble();
   size_t next = 0;
   for (double position : operands[0].values)
     for (double frequency : frequencies) {
-      results[0].values[next] = std::cos(position * frequency);
-      results[1].values[next++] = std::sin(position * frequency);
+      results[0].values[next] = factor * std::cos(position * frequency);
+      results[1].values[next++] = factor * std::sin(position * frequency);
     }
   return success();
 }
@@ -200,7 +241,7 @@ OpClass RotaryTablesOp::getOpClass() { return OpClass::Composite; }
 
 FailureOr<SmallVector<Value>> RotaryTablesOp::decompose(OpBuilder &builder) {
   ComputeBuilder b(builder, *this);
-  auto [cosines, sines] = buildTables(b, getPositions(), getFrequencies());
+  auto [cosines, sines] = buildTables(b, getPositions(), getFrequencies(), getFactor().convertToDouble());
   return SmallVector<Value>{b.store(cosines, getCosines()), b.store(sines, getSines())};
 }
 
@@ -209,11 +250,12 @@ FailureOr<SmallVector<Value>> RotaryTablesOp::decompose(OpBuilder &builder) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult RotateOp::verify() {
-  if (failed(verifyPairs(*this, "rotate_c1", getInput())))
+  if (failed(verifyMinRank(*this, "rotate_c2", "cosines", getCosines(), 2)) ||
+      failed(verifyPairs(*this, "rotate_c1", "rotate_c2", getInput(), getShape(getCosines()).back())))
     return failure();
-  ArrayRef<int64_t> shape = getShape(getInput());
-  int64_t expected[] = {shape[kSequence], shape.back() / 2};
-  constexpr StringLiteral reason = "rows of the input's dimension 1 and half of its last one";
+  SmallVector<int64_t> expected(getPositionShape(getInput(), isPerEntry(*this)));
+  expected.push_back(getShape(getCosines()).back());
+  constexpr StringLiteral reason = "rows of the input's dimension 1 and a column per pair";
   return verifyAll({verifyShape(*this, "rotate_c2", "cosines", getCosines(), expected, reason),
                     verifyShape(*this, "rotate_c2", "sines", getSines(), expected, reason),
                     verifyUnchangedType(*this, "rotate_c3", getInput())});
@@ -221,28 +263,24 @@ LogicalResult RotateOp::verify() {
 
 RuleAttr RotateOp::getShardingRule() {
   RuleBuilder rule(*this);
-  mapRows(rule, getShape(getInput()), /*operands=*/3);
-  int64_t column = rule.addFactor(getShape(getInput()).back() / 2, FactorKind::NeedReplication);
-  return rule.mapOperand(1, 1, column).mapOperand(2, 1, column).addLinear({0}).build();
+  mapRows(rule, *this);
+  int64_t dim = getShape(getCosines()).size() - 1;
+  int64_t column = rule.addFactor(getShape(getCosines()).back(), FactorKind::NeedReplication);
+  return rule.mapOperand(1, dim, column).mapOperand(2, dim, column).addLinear({0}).build();
 }
 
 LogicalResult RotateOp::interpret(ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results,
                                   InterpreterContext &) {
-  const Tensor &x = operands[0], &cosines = operands[1], &sines = operands[2];
-  int64_t half = cosines.shape()[1], sequence = x.shape()[kSequence];
-  int64_t heads = x.size() / (x.shape()[0] * sequence * 2 * half);
-  for (int64_t vector = 0; vector < x.size() / (2 * half); ++vector) {
-    int64_t row = vector / heads % sequence;
-    const double *in = &x.values[vector * 2 * half];
-    double *out = &results[0].values[vector * 2 * half];
-    for (int64_t i = 0; i < half; ++i) {
-      double real = cosines.values[row * half + i], imaginary = sines.values[row * half + i];
-      if (getTransposed())
-        imaginary = -imaginary;
-      out[i] = in[i] * real - in[i + half] * imaginary;
-      out[i + half] = in[i + half] * real + in[i] * imaginary;
-    }
-  }
+  const Tensor &cosines = operands[1], &sines = operands[2];
+  int64_t pairs = cosines.shape().back();
+  double sign = getTransposed() ? -1.0 : 1.0;
+  forEachRow(*this, operands[0], results[0],
+             [&](ArrayRef<double> in, MutableArrayRef<double> out, int64_t row) {
+               llvm::copy(in, out.begin());
+               for (int64_t i = 0; i < pairs; ++i)
+                 rotatePair(in, out, i, pairs, cosines.values[row * pairs + i],
+                            sign * sines.values[row * pairs + i]);
+             });
   return success();
 }
 

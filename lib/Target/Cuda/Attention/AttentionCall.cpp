@@ -15,7 +15,8 @@ public:
     for (Operation &op : body) {
       if (auto forward = dyn_cast<par::AttentionOp>(op)) {
         readCommon(forward);
-        call.out = ofResult(forward.getOut());
+        call.out = ofWhole(getOutput(forward.getOut()));
+        readSinks(forward.getSinks());
         call.lse = getOutput(forward.getLse());
       } else if (auto backward = dyn_cast<AttentionBackwardOp>(op)) {
         readCommon(backward);
@@ -32,12 +33,12 @@ private:
     auto argument = dyn_cast_or_null<BlockArgument>(tensor);
     if (argument)
       return argument.getArgNumber();
-    if (tensor) // else the op has no dropout
+    if (tensor) // else it is optional
       isFine = work.emitOpError("attention on a GPU: an operand is no input of the op");
     return -1;
   }
 
-  /// Of positions and what dropout needs.
+  /// Of positions, documents and what dropout needs.
   int64_t getNumbers(Value tensor) {
     if (tensor && !getElementTypeOrSelf(tensor).isInteger(32))
       isFine = work.emitOpError("attention on a GPU: integers of type ")
@@ -53,8 +54,8 @@ private:
     return countIns() + std::distance(outputs.begin(), found);
   }
 
-  BufferRows ofWhole(int64_t operand) { return {operand, 0, call.countQueryHeads() * call.headDim}; }
-  BufferRows ofResult(Value tensor) { return ofWhole(getOutput(tensor)); }
+  /// Of an output and its gradient.
+  BufferRows ofWhole(int64_t operand) { return {operand, 0, call.countQueryHeads() * call.valueDim}; }
   static BufferRows ofRows(rank::RowsAttr rows, int64_t before = 0) {
     return {before + rows.getBuffer(), rows.getOffset(), rows.getStride()};
   }
@@ -69,10 +70,13 @@ private:
     call.kvHeads = structure.getKvHeads();
     call.group = structure.getGroup();
     call.headDim = structure.getHeadDim();
+    call.valueDim = structure.getValueDim();
     call.scale = op.getScale().convertToDouble();
+    call.cap = op.getCap().convertToDouble();
     call.causal = op.getCausal();
     call.window = static_cast<int64_t>(op.getWindow());
     call.diagonal = op.getDiagonal();
+    call.rowsPerEntry = op.hasRowsPerEntry();
     call.dropout = op.getDropout().convertToFloat(); // f32, as the processor's attention has it
     if (op.getStrides())
       call.strides.assign(op.getStrides()->begin(), op.getStrides()->end());
@@ -81,10 +85,22 @@ private:
     call.v = ofRows(structure.getV());
     call.qPositions = getNumbers(op.getQPositions());
     call.kPositions = getNumbers(op.getKPositions());
+    call.qDocuments = getNumbers(op.getQDocuments());
+    call.kDocuments = getNumbers(op.getKDocuments());
     call.key = getNumbers(op.getKey());
     call.site = getNumbers(op.getSite());
     call.row = getNumbers(op.getRow());
     call.offsets = getNumbers(op.getOffsets());
+  }
+
+  void readSinks(Value sinks) {
+    call.sinks = getInput(sinks);
+    if (!sinks)
+      return;
+    call.sinkType = getElementTypeOrSelf(sinks);
+    if (!call.sinkType.isF32() && !call.sinkType.isBF16())
+      isFine = work.emitOpError("attention on a GPU: sinks of type ")
+               << call.sinkType << ", expected f32 or bf16";
   }
 
   void readBackward(AttentionBackwardOp op) {

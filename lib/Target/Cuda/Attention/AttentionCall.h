@@ -17,20 +17,29 @@ struct BufferRows {
 struct AttentionCall {
   bool isBackward;
   Type type; ///< f32 or bf16
-  int64_t batch, qRows, kRows, kvHeads, group, headDim;
+  int64_t batch, qRows, kRows, kvHeads, group;
+  int64_t headDim, valueDim; ///< elements of a query and a key, and of a value
   double scale;
+  double cap; ///< 0: none
   bool causal;
-  int64_t window; ///< 0: none
-  bool diagonal;  ///< positions are row numbers, but for what is added to all of them
-  double dropout; ///< 0: none
+  int64_t window;    ///< 0: none
+  bool diagonal;     ///< positions are row numbers, but for what is added to all of them
+  bool rowsPerEntry; ///< tables of rows are [batch, rows], else [rows]
+  double dropout;    ///< 0: none
   SmallVector<int64_t> strides;
 
   BufferRows q, k, v, out;
   BufferRows dout, dq, dk, dv; ///< of a backward pass
-  int64_t qPositions, kPositions, lse, delta = -1;
+  int64_t qPositions, kPositions, qDocuments = -1, kDocuments = -1, lse, delta = -1;
+  int64_t sinks = -1;                                  ///< of a forward pass
+  Type sinkType;                                       ///< f32 or bf16
   int64_t key = -1, site = -1, row = -1, offsets = -1; ///< of dropout
 
   int64_t countQueryHeads() const { return kvHeads * group; }
+  bool hasDocuments() const { return qDocuments >= 0; }
+  /// Whether scores are capped by the hardware's tangent, off by 2^-11 of itself: in bf16, where products are
+  /// too few to hide two functions more.
+  bool hasRoughCap() const { return cap > 0 && type.isBF16() && headDim + valueDim < 256; }
 };
 
 /// Error where operands are no inputs or outputs of the op, or integers no i32.

@@ -43,13 +43,20 @@ protected:
   // Rows
   //===--------------------------------------------------------------------===//
 
-  /// Rows of a head: of `perSequence` rows in each sequence.
-  HeadRows findHead(BufferRows rows, Value batch, Value head, int64_t perSequence);
+  /// Rows of a head of `columns` elements: of `perSequence` rows in each sequence.
+  HeadRows findHead(BufferRows rows, Value batch, Value head, int64_t perSequence, int64_t columns);
+  /// Of q and its gradient; of out and its gradient.
   HeadRows findQueries(BufferRows rows, Value batch, Value head) {
-    return findHead(rows, batch, head, call.qRows);
+    return findHead(rows, batch, head, call.qRows, call.headDim);
+  }
+  HeadRows findOutputs(BufferRows rows, Value batch, Value head) {
+    return findHead(rows, batch, head, call.qRows, call.valueDim);
   }
   HeadRows findKeys(BufferRows rows, Value batch, Value kvHead) {
-    return findHead(rows, batch, kvHead, call.kRows);
+    return findHead(rows, batch, kvHead, call.kRows, call.headDim);
+  }
+  HeadRows findValues(BufferRows rows, Value batch, Value kvHead) {
+    return findHead(rows, batch, kvHead, call.kRows, call.valueDim);
   }
   /// The number that a head has for a row, in [batch, heads, q rows] of f32.
   Value findNumber(int64_t operand, Value batch, Value head, Value row);
@@ -58,32 +65,69 @@ protected:
     return rows.stride == width ? BufferAccess::Write : BufferAccess::Update;
   }
 
-  SharedTile makeTile(int64_t offset, int64_t rows) {
-    return SharedTile(code, shared, offset, call.type, rows, plan.columns);
+  SharedTile makeTile(int64_t offset, int64_t rows, int64_t columns) {
+    return SharedTile(code, shared, offset, call.type, rows, columns);
   }
-  /// One of the arrays of a number for each of the others' rows.
-  Value getNumbers(int64_t array) {
-    return code.address(shared, code.builder.getI8Type(), places.numbers[array]);
-  }
+  /// One of the arrays of a number for each of the others' rows, and that of their documents.
+  Value getNumbers(int64_t array) { return getPlace(places.numbers[array]); }
+  Value getDocuments() { return getPlace(places.documents); }
+  /// The document of one of the others' rows in its tile; null where there are no documents.
+  Value getDocument(Value number);
   Fragments makeSums(int64_t columns) {
     return Fragments(plan.bands, columns / Fragments::kColumns, code.real(0));
   }
-  /// What a warp has added up goes to rows from `firstRow` on, through those of a tile that are its own.
-  void storeRows(const Fragments &sums, const SharedTile &tile, const HeadRows &to, Value firstRow);
+  /// The columns of a tile that this block adds up, of a head's.
+  SharedTile getSummed(const SharedTile &tile, HeadColumns of) {
+    return part ? tile.from(code.times(part, of.sums)) : tile;
+  }
+  /// What a warp has added up of a head's columns goes to rows from `firstRow` on, through those that are its
+  /// own where a tile lay.
+  void storeRows(const Fragments &sums, const SharedTile &tile, HeadColumns of, HeadRows to, Value firstRow);
+
+  //===--------------------------------------------------------------------===//
+  // Tables of rows
+  //===--------------------------------------------------------------------===//
+
+  RowTables findTables(int64_t positions, int64_t documents, Value batch, int64_t rows);
+  /// From the first to behind the last row of a tile that has rows of some documents, of all `rows` of a
+  /// table; without documents all of them.
+  NumberRange findTiles(RowTables tables, NumberRange documents, int64_t rows);
 
   //===--------------------------------------------------------------------===//
   // Scores
   //===--------------------------------------------------------------------===//
 
-  /// What scores are multiplied by.
-  double getScale() const { return call.scale * getUnit(); }
   /// Units of scores in a natural one.
   double getUnit() const { return isBf16() ? 1.4426950408889634 : 1.0; }
+  /// With a cap a score is kept as what the cap is made of: a tangent, or in bf16 the sigmoid of twice its
+  /// argument minus 1, from −1 to 0. In units of the exponential it is that times the first of these, plus
+  /// the second.
+  std::pair<double, double> getCapUnits() const {
+    double cap = call.cap * getUnit();
+    return isSigmoid() ? std::pair(2 * cap, cap) : std::pair(cap, 0.0);
+  }
+  bool isSigmoid() const { return call.cap > 0 && isBf16() && !call.hasRoughCap(); }
+  /// What sums of gradients of scores are multiplied by.
+  double getGradientScale() const { return isSigmoid() ? 4 * call.scale : call.scale; }
+  /// The score of a product of a query and a key.
+  Value toScore(Value product);
   /// 0 of −∞.
   Value exponential(Value score);
-  /// What the exponential of a row's scores has to be divided by, as a score; infinite without any key, so
+  /// The exponential of a score with something subtracted from it.
+  Value exponential(Value score, Value base) { return exponential(subtractBase(score, base)); }
+  /// A base is in units of the exponential. With a cap it is there with its sign changed, so that units and
+  /// base are one instruction.
+  Value toBase(Value score);
+  Value subtractBase(Value score, Value base);
+  /// The same of a score that has been a base itself: 0 if it is this one.
+  Value subtractBases(Value score, Value base);
+  /// What the exponential of a row's scores has to be divided by, as a base; infinite without any key, so
   /// that all exponentials are 0.
   Value toDivisor(Value lse);
+  /// Of a row without keys.
+  double getNoDivisor() const;
+  /// How fast a capped score grows with what it is of, 1 − (score / cap)²; a quarter of it of a sigmoid.
+  Value getSlope(Value score);
 
   const AttentionTask &task;
   const AttentionCall &call;
@@ -92,15 +136,24 @@ protected:
 
 private:
   OpBuilder &enter(ArrayRef<Access> accesses, std::string next);
-  int64_t findAccess(BufferRows rows) const;
+  int64_t findAccess(BufferRows rows, int64_t columns) const;
+
+  Value getPlace(int64_t offset) { return code.address(shared, code.builder.getI8Type(), offset); }
+  Value tangent(Value x);
+  Value callHardware(StringRef function, Value x);
+  NumberRange scanDocuments(Value table, NumberRange documents, int64_t rows);
+  NumberRange shareFound(NumberRange found);
 
   llvm::DenseMap<int64_t, Value> memories;
 
 protected:
   BlockCode code;
   Visibility visibility;
-  Value shared;  ///< memory of the block
-  Value warpRow; ///< the first of the warp's rows in the block's
+  Value shared;   ///< memory of the block
+  Value warpRow;  ///< the first of the warp's rows in the block's
+  Value block;    ///< among those of the same part
+  Value part;     ///< of the columns that are added up; null: there is one
+  Value gradient; ///< which one is added up, where they are apart: 0 that of keys, 1 that of values
   std::optional<SharedTile> staging;
   std::unique_ptr<WarpProduct> product;
 };

@@ -16,12 +16,20 @@ enum class AttentionPass {
 /// Of its launch.
 StringRef getName(AttentionPass pass);
 
+/// Columns of a head, up to a multiple of 16: those that lie in shared memory, and those that a block adds
+/// up.
+struct HeadColumns {
+  int64_t all = 0, sums = 0;
+};
+
 /// A block has `rows` of one head, 16 of them per band of a warp, and walks the others in tiles of `others`.
 struct AttentionPlan {
   AttentionPass pass;
   int64_t warps = 1, bands = 1; ///< bands of a warp
   int64_t others = 0;
-  int64_t columns = 0; ///< of a head, up to a multiple of 16
+  int64_t parts = 1;        ///< blocks that share what is added up; each has all scores
+  bool isApart = false;     ///< one part has keys' gradients, the other one values'; else each has columns
+  HeadColumns keys, values; ///< of queries, keys and their gradients; of values, outputs and theirs
   int64_t sharedBytes = 0;
   int64_t registers = 0; ///< of a thread (Launch::registers)
 
@@ -34,9 +42,11 @@ std::optional<AttentionPlan> planAttention(const AttentionCall &call, AttentionP
 
 /// Where a block's shared memory has what, in bytes from its beginning.
 struct SharedPlaces {
-  int64_t own[2], other[2], numbers[3], staging, end;
+  int64_t own[2], other[2], numbers[3], staging;
+  int64_t documents, found; ///< where there are documents: those of the others, and what warps find
+  int64_t end;
 };
-SharedPlaces placeShared(const AttentionPlan &plan, Type type);
+SharedPlaces placeShared(const AttentionPlan &plan, const AttentionCall &call);
 
 /// What the rows of a backward pass leave for each other: a number of f32 for each row of `out`.
 int64_t getAttentionScratchBytes(rank::AttentionAttr attention);

@@ -109,3 +109,8 @@ Value BlockCode::combineLanes(ReduceKind kind, Value value, int64_t lanes) {
   }
   return value;
 }
+
+Value BlockCode::combineWarp(ReduceKind kind, Value value) {
+  auto how = kind == ReduceKind::Min ? NVVM::ReduxKind::MIN : NVVM::ReduxKind::MAX;
+  return create<NVVM::ReduxOp>(i32, value, how, whole(-1));
+}

@@ -74,6 +74,8 @@ public:
   void meetWarp();
   /// Combined over lanes whose numbers differ in the bits below `lanes`, in every one of them.
   Value combineLanes(ReduceKind kind, Value value, int64_t lanes);
+  /// The least or the greatest i32 of all lanes, in one instruction.
+  Value combineWarp(ReduceKind kind, Value value);
 
   const Type i32, i64, f32;
   Value block, thread, lane, warp;

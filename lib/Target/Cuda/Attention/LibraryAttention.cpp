@@ -22,6 +22,14 @@ std::string par::findLibraryProblem(const AttentionCall &call) {
     return "f32";
   if (call.dropout > 0)
     return "dropout";
+  if (call.cap > 0)
+    return "a cap of scores";
+  if (call.sinks >= 0)
+    return "sinks";
+  if (call.hasDocuments())
+    return "documents";
+  if (call.rowsPerEntry)
+    return "positions of each entry of the batch";
   if ((call.causal || call.window) && !call.diagonal)
     return "positions that are no diagonal";
   if (call.window && !call.causal)
@@ -30,6 +38,9 @@ std::string par::findLibraryProblem(const AttentionCall &call) {
     return "other numbers of queries and keys";
   if (call.headDim % kElements != 0 || call.headDim > kLargestHead)
     return "heads of " + std::to_string(call.headDim) + " elements";
+  if (call.valueDim != call.headDim)
+    return "values of " + std::to_string(call.valueDim) + " elements beside keys of " +
+           std::to_string(call.headDim);
   auto isOdd = [](BufferRows rows) { return rows.offset % kElements != 0 || rows.stride % kElements != 0; };
   return llvm::any_of(getRows(call), isOdd) ? "rows at no multiples of 16 bytes" : "";
 }

@@ -2,6 +2,7 @@
 // With P = exp(S − lse) recomputed, D = dropout and delta = Σ dout·out of a row (Dao, "FlashAttention-2",
 // 2023, algorithm 2):
 //   dP = D(dout Vᵀ), dS = P (dP − delta), dQ = scale · dS K
+// With a cap P and dS are of the capped scores, and dS is multiplied by their slope.
 // A block has queries and walks the keys, so that a row of dQ is one thread's sum. It leaves delta for the
 // keys.
 #include "QueryKernel.h"
@@ -15,21 +16,21 @@ class QueryGradientKernel : QueryKernel {
 public:
   explicit QueryGradientKernel(const AttentionTask &task)
       : QueryKernel(task, getAccesses(task.call), getKeyGradientName(task.name)),
-        doutTile(makeTile(places.own[1], plan.countRows())) {}
+        doutTile(makeTile(places.own[1], plan.countRows(), plan.values.all)) {}
 
   void write() {
-    doutTile.load(findQueries(call.dout, batch, head), firstQuery, plan.countThreads());
+    doutTile.load(findOutputs(call.dout, batch, head), firstQuery, plan.countThreads());
     findDivisors();
     findDeltas();
-    Fragments sums = makeSums(plan.columns);
+    Fragments sums = makeSums(plan.keys.sums);
     sums.elements = walkKeys(sums.elements, [&](ValueRange carried) {
       Fragments next(sums.bands, sums.strips, carried);
-      product->addFragmentsByRows(next, computeScoreGradients(), keyTile);
+      product->addFragmentsByRows(next, computeScoreGradients(), getSummed(keyTile, plan.keys));
       return next.elements;
     });
     for (Value &sum : sums.elements)
-      sum = code.multiply(sum, code.real(call.scale));
-    storeRows(sums, queryTile, findQueries(call.dq, batch, head), firstQuery);
+      sum = code.multiply(sum, code.real(getGradientScale()));
+    storeRows(sums, queryTile, plan.keys, findQueries(call.dq, batch, head), firstQuery);
     code.builder.create<func::ReturnOp>(code.loc);
   }
 
@@ -52,11 +53,11 @@ private:
 
   /// The lanes of a quad share a row's terms.
   void findDeltas() {
-    HeadRows out = findQueries(call.out, batch, head), dout = findQueries(call.dout, batch, head);
+    HeadRows out = findOutputs(call.out, batch, head), dout = findOutputs(call.dout, batch, head);
     for (Value row : queryRows) {
       Value inRange = code.atMost(row, call.qRows - 1);
       Value begin = code.times(code.rest(code.lane, Fragments::kQuad), out.access);
-      Values sum = code.loop(begin, code.whole(call.headDim), Fragments::kQuad * out.access, code.real(0),
+      Values sum = code.loop(begin, code.whole(call.valueDim), Fragments::kQuad * out.access, code.real(0),
                              [&](Value column, ValueRange carried) {
                                return addProducts(carried[0], readElements(out, inRange, column),
                                                   readElements(dout, inRange, column));
@@ -78,15 +79,28 @@ private:
 
   /// dS without the scale.
   Fragments computeScoreGradients() {
-    Fragments gradients = makeSums(plan.others), scores = computeScores();
+    Fragments gradients = makeSums(plan.others), scores = call.cap > 0 ? computeWeights() : computeScores();
+    if (call.cap == 0)
+      hide(scores);
     product->addRowsByRows(gradients, doutTile, warpRow, valueTile);
     drop(gradients);
     gradients.forEach([&](int64_t row, int64_t strip, int64_t column, Value &gradient) {
       Value score = scores.at(row / 2, strip, row % 2 * 2 + column);
-      Value probability = exponential(code.subtract(score, divisors[row]));
-      gradient = code.multiply(probability, code.subtract(gradient, deltas[row]));
+      Value weight = call.cap > 0 ? score : exponential(score, divisors[row]);
+      gradient = code.multiply(weight, code.subtract(gradient, deltas[row]));
     });
     return gradients;
+  }
+
+  /// With a cap: probabilities times slopes. What is not seen has a slope, but is hidden.
+  Fragments computeWeights() {
+    Fragments scores = computeScores(), weights = scores;
+    weights.forEach(
+        [&](int64_t row, int64_t, int64_t, Value &weight) { weight = subtractBase(weight, divisors[row]); });
+    hide(weights);
+    for (auto [weight, score] : llvm::zip(weights.elements, scores.elements))
+      weight = code.multiply(exponential(weight), getSlope(score));
+    return weights;
   }
 
   SharedTile doutTile;

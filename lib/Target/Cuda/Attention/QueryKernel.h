@@ -17,8 +17,9 @@ protected:
   Values walkKeys(ValueRange start, function_ref<Values(ValueRange carried)> add);
 
   // For `add`.
-  /// Scaled; −∞ where a query does not see a key.
   Fragments computeScores();
+  /// −∞ where a query does not see a key.
+  void hide(Fragments &scores);
   /// Multiplies by 0 or 1 / (1 − p), if there is dropout.
   void drop(Fragments &elements);
 
@@ -30,17 +31,17 @@ protected:
   Values queryRows;              ///< of this lane: their numbers
 
 private:
-  void findOwnPositions();
+  void findOwnPlaces();
   void loadTile();
   void placeKeyBound(Value number);
-  void hide(Fragments &scores);
 
-  NumberRange ofQueries;
-  Values queryPositions;
+  RowTables queryTables, keyTables;
+  RowRange ofQueries;
+  SmallVector<RowPlace> queryPlaces;
   HeadRows keys, values;
   std::optional<DropoutFactors> dropout;
   Value firstKey; ///< of the tile
-  NumberRange ofKeys;
+  RowRange ofKeys;
 };
 
 } // namespace mlir::par

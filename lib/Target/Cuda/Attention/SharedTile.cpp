@@ -19,6 +19,12 @@ Value SharedTile::at(Value row, Value column) const {
   return code.address(memory, element, code.add(code.times(row, stride), column));
 }
 
+SharedTile SharedTile::from(Value column) const {
+  SharedTile tile(*this);
+  tile.memory = code.address(memory, element, column);
+  return tile;
+}
+
 //===----------------------------------------------------------------------===//
 // Chunks
 //===----------------------------------------------------------------------===//
@@ -49,7 +55,7 @@ void SharedTile::loadChunks(const HeadRows &from, Value firstRow, ArrayRef<Value
                             bool isExact) const {
   Values values;
   for (Value number : numbers)
-    values.push_back(loadChunk(from, firstRow, findChunk(from, number)));
+    values.push_back(loadChunk(from, firstRow, findChunk(from, number), isExact));
   for (auto [number, value] : llvm::zip(numbers, values)) {
     Chunk chunk = findChunk(from, number);
     auto write = [&, value = value] { code.write(value, at(chunk.row, chunk.column)); };
@@ -57,9 +63,9 @@ void SharedTile::loadChunks(const HeadRows &from, Value firstRow, ArrayRef<Value
   }
 }
 
-Value SharedTile::loadChunk(const HeadRows &from, Value firstRow, const Chunk &chunk) const {
+Value SharedTile::loadChunk(const HeadRows &from, Value firstRow, const Chunk &chunk, bool isExact) const {
   Value row = code.add(firstRow, chunk.row), column = chunk.column, isThere = chunk.isColumn;
-  if (from.rows % rows != 0) {
+  if (from.rows % rows != 0 || !isExact) {
     Value isRow = code.isBelow(row, from.rows);
     isThere = isThere ? code.both(isThere, isRow) : isRow;
     row = code.atMost(row, from.rows - 1);
@@ -113,14 +119,18 @@ void SharedTile::put(const Fragments &values, Value firstRow) const {
 
 void SharedTile::store(const HeadRows &to, Value firstRow, int64_t count, Value toRow) const {
   Type type = getAccessType(to);
-  int64_t chunks = count * (to.columns / to.access), perRow = to.columns / to.access;
+  int64_t perRow = std::min(columns, to.columns) / to.access, chunks = count * perRow;
   for (int64_t first = 0; first < chunks; first += kWarp) {
     Value number = code.add(code.lane, first), row = code.divide(number, perRow);
     Value column = code.times(code.rest(number, perRow), to.access), target = code.add(toRow, row);
-    Value isThere = code.both(code.isBelow(number, chunks), code.isBelow(target, to.rows));
+    Value isThere = code.both(code.isBelow(number, chunks), code.isBelow(target, to.rows)), place = column;
+    if (to.begin) {
+      place = code.add(column, to.begin);
+      isThere = code.both(isThere, code.isBelow(place, to.columns));
+    }
     code.when(isThere, [&] {
       Value value = code.read(type, at(code.add(firstRow, row), column), BlockCode::getBytes(type));
-      code.write(value, to.at(code, element, target, column));
+      code.write(value, to.at(code, element, target, place));
     });
   }
 }

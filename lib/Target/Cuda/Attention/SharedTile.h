@@ -12,6 +12,7 @@ struct HeadRows {
   int64_t stride; ///< elements between rows
   int64_t rows, columns;
   int64_t access; ///< elements that are moved at a time; divides `columns`
+  Value begin;    ///< of what is stored: the column that is a tile's first; null: 0
 
   Value at(BlockCode &code, Type element, Value row, Value column) const {
     Value count = code.create<arith::AddIOp>(code.widenTimes(row, stride), code.widen(column));
@@ -35,6 +36,11 @@ public:
     return code.address(place, element, rows * stride + columns);
   }
 
+  /// The columns from one on.
+  SharedTile from(Value column) const;
+  /// At the same place as many rows of other columns.
+  SharedTile reshape(int64_t columns) const { return {code, memory, 0, element, rows, columns}; }
+
   /// All threads of a block of `threads` bring rows from `firstRow` on, a multiple of `rows`; what is behind
   /// the last row or column is zero.
   void load(const HeadRows &from, Value firstRow, int64_t threads) const;
@@ -55,7 +61,7 @@ private:
   Type getAccessType(const HeadRows &of) const;
   /// `isExact`: there are as many as these.
   void loadChunks(const HeadRows &from, Value firstRow, ArrayRef<Value> numbers, bool isExact) const;
-  Value loadChunk(const HeadRows &from, Value firstRow, const Chunk &chunk) const;
+  Value loadChunk(const HeadRows &from, Value firstRow, const Chunk &chunk, bool isExact) const;
 
   BlockCode &code;
   const int64_t stride;

@@ -16,7 +16,7 @@ public:
     std::optional<AttentionPlan> plan = planAttention(call, pass);
     if (!plan)
       return work.emitOpError("attention on a GPU: a head has ")
-             << call.headDim << " elements of " << call.type << ", expected at most " << findLargestHead(pass)
+             << describeHead() << " of " << call.type << ", expected at most " << findLargestHead(pass)
              << ", of which tiles fit into the shared memory of a block";
     OpBuilder::InsertionGuard guard(builder);
     writer({builder, work, name, call, *plan, isAligned});
@@ -24,10 +24,19 @@ public:
   }
 
 private:
+  std::string describeHead() const {
+    std::string elements = std::to_string(call.headDim) + " elements";
+    return call.valueDim == call.headDim
+               ? elements
+               : elements + " of keys and " + std::to_string(call.valueDim) + " of values";
+  }
+
+  /// With keys and values of one size.
   int64_t findLargestHead(AttentionPass pass) const {
     AttentionCall smaller = call;
+    smaller.headDim = smaller.valueDim = std::max(call.headDim, call.valueDim);
     while (!planAttention(smaller, pass))
-      --smaller.headDim;
+      smaller.valueDim = --smaller.headDim;
     return smaller.headDim;
   }
 

@@ -113,3 +113,28 @@ func.func @diagonal(%q: tensor<1x4x1x1x8xf32>, %k: tensor<1x8x1x8xf32>, %qp: ten
       : (tensor<1x4x1x1x8xf32>, tensor<1x8x1x8xf32>, tensor<1x8x1x8xf32>, tensor<4xi32>, tensor<8xi32>) -> (tensor<1x4x1x1x8xf32>, tensor<1x1x1x4xf32>)
   return
 }
+
+// -----
+
+!q = tensor<2x6x2x3x4xf32>
+!k = tensor<2x6x2x4xf32>
+!p = tensor<2x6xi32>
+
+func.func @diagonal_per_entry(%q: !q, %k: !k, %p: !p) {
+  // expected-error @+1 {{attention_c4: `diagonal` with positions of each entry of the batch, expected positions for all of it alone}}
+  %o, %l = par.attention %q, %k, %k positions %p, %p {scale = 0.5, diagonal} : (!q, !k, !k, !p, !p) -> (!q, tensor<2x2x3x6xf32>)
+  return
+}
+
+// -----
+
+!q = tensor<2x6x2x3x4xf32>
+!k = tensor<2x6x2x4xf32>
+!p = tensor<6xi32>
+
+func.func @diagonal_documents(%q: !q, %k: !k, %p: !p) {
+  // expected-error @+1 {{attention_c4: `diagonal` with documents, expected positions for all of it alone}}
+  %o, %l = par.attention %q, %k, %k positions %p, %p documents %p, %p {scale = 0.5, diagonal}
+      : (!q, !k, !k, !p, !p, !p, !p) -> (!q, tensor<2x2x3x6xf32>)
+  return
+}

@@ -27,3 +27,18 @@ func.func @dropout(%q: !q, %k: !k, %p: !p, %key: tensor<2xi32>, %s: tensor<i32>,
       : (!q, !q, !k, !k, !q, !lse, !p, !p, tensor<2xi32>, tensor<i32>, tensor<i32>, tensor<5xi32>) -> (!q, !k, !k)
   return %dq : !q
 }
+
+!v = tensor<8x16x2x6xf32>
+!out = tensor<8x16x2x3x6xf32>
+!rows = tensor<8x16xi32>
+
+// CHECK-LABEL: func.func @documents_and_sinks
+func.func @documents_and_sinks(%q: !q, %k: !k, %v: !v, %p: !rows, %d: !rows, %sinks: tensor<2x3xf32>) -> (!q, !k, !v) {
+  // CHECK: par.attention %{{.*}}, %{{.*}}, %{{.*}} positions %[[P:.*]], %[[P]] documents %[[D:.*]], %[[D]] sinks %{{.*}} {cap = 5.000000e+01 : f64, scale = 2.500000e-01 : f64} :
+  %out, %lse = par.attention %q, %k, %v positions %p, %p documents %d, %d sinks %sinks {scale = 0.25, cap = 50.0}
+      : (!q, !k, !v, !rows, !rows, !rows, !rows, tensor<2x3xf32>) -> (!out, !lse)
+  // CHECK: par.attention_backward {{.*}} positions %[[P]], %[[P]] documents %[[D]], %[[D]] {cap = 5.000000e+01 : f64, scale = 2.500000e-01 : f64, sinks} :
+  %dq, %dk, %dv = par.attention_backward %out, %q, %k, %v, %out, %lse positions %p, %p documents %d, %d {scale = 0.25, cap = 50.0, sinks}
+      : (!out, !q, !k, !v, !out, !lse, !rows, !rows, !rows, !rows) -> (!q, !k, !v)
+  return %dq, %dk, %dv : !q, !k, !v
+}

@@ -24,6 +24,38 @@ func.func @rms_norm_c2(%x: tensor<8x64xf32>, %w: tensor<64xf32>) {
 
 // -----
 
+func.func @rms_norm_c1_heads(%x: tensor<8x3x4xf32>, %w: tensor<4x3xf32>) {
+  // expected-error @+1 {{rms_norm_c1: weight is 4x3, expected 3x4: the input's last dimensions}}
+  %y, %r = par.rms_norm %x, %w {eps = 1.0e-5, count = 12} : (tensor<8x3x4xf32>, tensor<4x3xf32>) -> (tensor<8x3x4xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @rms_norm_c2_heads(%x: tensor<8x3x4xf32>, %w: tensor<3x4xf32>) {
+  // expected-error @+1 {{rms_norm_c2: rstd is 8x3, expected 8: all but the input's normalised dimensions}}
+  %y, %r = par.rms_norm %x, %w {eps = 1.0e-5, count = 12} : (tensor<8x3x4xf32>, tensor<3x4xf32>) -> (tensor<8x3x4xf32>, tensor<8x3xf32>)
+  return
+}
+
+// -----
+
+func.func @rms_norm_c3(%x: tensor<8x3x4xf32>, %w: tensor<3x4xf32>) {
+  // expected-error @+1 {{rms_norm_c3: count is 13, expected from 1 to 12, the number of the weight's elements}}
+  %y, %r = par.rms_norm %x, %w {eps = 1.0e-5, count = 13} : (tensor<8x3x4xf32>, tensor<3x4xf32>) -> (tensor<8x3x4xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @rms_norm_c3_missing(%x: tensor<8x3x4xf32>, %w: tensor<3x4xf32>) {
+  // expected-error @+1 {{rms_norm_c3: count is missing, expected the elements of a row without padding, since a weight of 2 dimensions may be split}}
+  %y, %r = par.rms_norm %x, %w {eps = 1.0e-5} : (tensor<8x3x4xf32>, tensor<3x4xf32>) -> (tensor<8x3x4xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
 func.func @rms_norm_backward_c1(%dy: tensor<4x64xf32>, %x: tensor<8x64xf32>, %w: tensor<64xf32>, %r: tensor<8xf32>) {
   // expected-error @+1 {{rms_norm_backward_c1: dy is 4x64, expected 8x64: the input's shape}}
   %dx, %dw = par.rms_norm_backward %dy, %x, %w, %r : (tensor<4x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<8xf32>) -> (tensor<8x64xf32>, tensor<64xf32>)
@@ -33,7 +65,7 @@ func.func @rms_norm_backward_c1(%dy: tensor<4x64xf32>, %x: tensor<8x64xf32>, %w:
 // -----
 
 func.func @rms_norm_backward_c1_dweight(%x: tensor<8x64xf32>, %w: tensor<64xf32>, %r: tensor<8xf32>) {
-  // expected-error @+1 {{rms_norm_backward_c1: dweight is 8, expected 64: the input's last dimension}}
+  // expected-error @+1 {{rms_norm_backward_c1: dweight is 8, expected 64: the weight's shape}}
   %dx, %dw = par.rms_norm_backward %x, %x, %w, %r : (tensor<8x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<8xf32>) -> (tensor<8x64xf32>, tensor<8xf32>)
   return
 }

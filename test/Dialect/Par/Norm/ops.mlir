@@ -10,6 +10,14 @@ func.func @rms_norm(%x: tensor<8x16x64xf32>, %w: tensor<64xf32>, %dy: tensor<8x1
   return %y, %dx, %dw : tensor<8x16x64xf32>, tensor<8x16x64xf32>, tensor<64xf32>
 }
 
+// All heads together, by a weight less one.
+// CHECK-LABEL: func.func @heads
+func.func @heads(%x: tensor<8x16x2x4xf32>, %w: tensor<2x4xf32>) -> tensor<8x16x2x4xf32> {
+  // CHECK: par.rms_norm %{{.*}}, %{{.*}} {count = 8 : i64, eps = 1.000000e-05 : f64, offset = 1.000000e+00 : f64} : (tensor<8x16x2x4xf32>, tensor<2x4xf32>) -> (tensor<8x16x2x4xf32>, tensor<8x16xf32>)
+  %y, %rstd = par.rms_norm %x, %w {eps = 1.0e-5, offset = 1.0, count = 8} : (tensor<8x16x2x4xf32>, tensor<2x4xf32>) -> (tensor<8x16x2x4xf32>, tensor<8x16xf32>)
+  return %y : tensor<8x16x2x4xf32>
+}
+
 // Values in bf16, statistics in f32.
 // CHECK-LABEL: func.func @layer_norm
 func.func @layer_norm(%x: tensor<8x64xbf16>, %w: tensor<64xbf16>, %b: tensor<64xbf16>, %dy: tensor<8x64xbf16>)

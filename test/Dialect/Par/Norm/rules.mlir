@@ -18,3 +18,12 @@ func.func @norms(%x: tensor<8x16x64xf32>, %w: tensor<64xf32>) {
   %d = par.standardize_backward %u, %x, %n, %t : (tensor<8x16x64xf32>, tensor<8x16x64xf32>, tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16x64xf32>
   return
 }
+
+// Of several normalised dimensions all but the last may be split: sums of squares are exchanged.
+func.func @heads(%x: tensor<8x16x2x4xf32>, %w: tensor<2x4xf32>) {
+  // expected-remark @+1 {{#par.rule<([a, b, c, d], [c, d])->([a, b, c, d], [a, b]) {a=8, b=16, c=2, d=4} need_replication={d} permutation={c}>}}
+  %y, %r = par.rms_norm %x, %w {eps = 1.0e-5, count = 8} : (tensor<8x16x2x4xf32>, tensor<2x4xf32>) -> (tensor<8x16x2x4xf32>, tensor<8x16xf32>)
+  // expected-remark @+1 {{#par.rule<([a, b, c, d], [a, b, c, d], [c, d], [a, b])->([a, b, c, d], [c, d]) {a=8, b=16, c=2, d=4} reduction={a, b} need_replication={d} permutation={c} linear=[{0}]>}}
+  %dx, %dw = par.rms_norm_backward %y, %x, %w, %r {count = 8} : (tensor<8x16x2x4xf32>, tensor<8x16x2x4xf32>, tensor<2x4xf32>, tensor<8x16xf32>) -> (tensor<8x16x2x4xf32>, tensor<2x4xf32>)
+  return
+}

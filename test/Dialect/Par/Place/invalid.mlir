@@ -137,7 +137,7 @@ func.func private @f(tensor<4xf32> {par.place = #par.place<bind @w>})
 
 // -----
 
-// expected-error @+1 {{unknown input "temperature", expected tokens, targets, dropout_key, micro_batch, step, beta, shared_beta, loss_scale, loss_weight, lr,}}
+// expected-error @+1 {{unknown input "temperature", expected tokens, targets, token_positions, token_documents, dropout_key, micro_batch, step, beta, shared_beta, loss_scale, loss_weight, lr,}}
 func.func private @f(tensor<f32> {par.place = #par.place<input temperature>})
 
 // -----

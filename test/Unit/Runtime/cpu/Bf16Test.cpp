@@ -146,6 +146,20 @@ INSTANTIATE_TEST_SUITE_P(
         Shape{true, true, true, 3, 4, 5, 1, 4}, Shape{false, false, true, 4, 6, 0, 1, 64},
         Shape{false, false, false, 4, 6, 0, 2, 64}));
 
+/// Heads of `dim` in one piece.
+par_attention attentionOf(int64_t batch, int64_t qRows, int64_t kRows, int64_t kvHeads, int64_t group,
+                          int64_t dim, int64_t window, float dropout) {
+  par_attention what{};
+  what.batch = batch, what.q_rows = qRows, what.k_rows = kRows;
+  what.kv_heads = kvHeads, what.group = group, what.head_dim = what.value_dim = dim;
+  what.scale = 0.3f, what.causal = 1, what.window = window, what.dropout = dropout;
+  what.strides[1] = group * kRows * kvHeads, what.strides[2] = group * kRows;
+  what.strides[3] = kRows, what.strides[4] = 1;
+  what.k_stride = what.v_stride = what.dk_stride = what.dv_stride = kvHeads * dim;
+  what.q_stride = what.dq_stride = kvHeads * dim * group;
+  return what;
+}
+
 /// Attention on bf16 is the f32 attention of the same numbers, rounded.
 struct Attention {
   par_attention what;
@@ -153,24 +167,7 @@ struct Attention {
   std::vector<int32_t> qPositions, kPositions;
   int32_t key[2] = {7, -9}, site = 3, row = 5, offsets[5] = {2, 7, 1, 3, 11};
 
-  explicit Attention(float dropout)
-      : Attention({5,
-                   19,
-                   23,
-                   2,
-                   3,
-                   8,
-                   0.4f,
-                   1,
-                   0,
-                   dropout,
-                   {0, 3 * 23 * 2, 3 * 23, 23, 1},
-                   48,
-                   16,
-                   16,
-                   48,
-                   16,
-                   16}) {}
+  explicit Attention(float dropout) : Attention(attentionOf(5, 19, 23, 2, 3, 8, 0, dropout)) {}
   explicit Attention(const par_attention &what)
       : what(what), q(widen(round(normal(qSize(), 1)))), k(widen(round(normal(kSize(), 2)))),
         v(widen(round(normal(kSize(), 3)))), dout(widen(round(normal(qSize(), 4)))),
@@ -183,7 +180,8 @@ struct Attention {
   int64_t kSize() const { return what.batch * what.k_rows * what.kv_heads * what.head_dim; }
 
   std::vector<void *> inputs(void *q, void *k, void *v) {
-    return {q, k, v, qPositions.data(), kPositions.data(), key, &site, &row, offsets};
+    return {q,     k,    v,      qPositions.data(), kPositions.data(), nullptr, nullptr, nullptr, key,
+            &site, &row, offsets};
   }
 
   struct Results {
@@ -198,7 +196,7 @@ struct Attention {
     list.insert(list.end(), {results.out.data(), results.lse.data()});
     par_attention_forward(&context, &what, list.data());
     std::vector<float> stored = widen(round(results.out));
-    list[9] = stored.data();
+    list[par_attention_out] = stored.data();
     list.insert(list.end(), {dout.data(), results.dq.data(), results.dk.data(), results.dv.data()});
     par_attention_backward(&context, &what, list.data());
     return results;
@@ -317,29 +315,6 @@ TEST_P(Bf16AttentionByUnits, IsThatOfF32) {
     expectNear(results.dk, expected.dk, 0.01f, name + " dk");
     expectNear(results.dv, expected.dv, 0.01f, name + " dv");
   }
-}
-
-/// Heads of `dim` in one piece.
-par_attention attentionOf(int64_t batch, int64_t qRows, int64_t kRows, int64_t kvHeads, int64_t group,
-                          int64_t dim, int64_t window, float dropout) {
-  int64_t narrow = kvHeads * dim, wide = narrow * group;
-  return {batch,
-          qRows,
-          kRows,
-          kvHeads,
-          group,
-          dim,
-          0.3f,
-          1,
-          int32_t(window),
-          dropout,
-          {0, group * kRows * kvHeads, group * kRows, kRows, 1},
-          wide,
-          narrow,
-          narrow,
-          wide,
-          narrow,
-          narrow};
 }
 
 // Gradients of keys and values are summed up for as many rows of the batch as the workspace has room for.

@@ -33,6 +33,8 @@
 #define GET_OP_CLASSES
 #include "par/Dialect/Par/IR/NormOps.h.inc"
 #define GET_OP_CLASSES
+#include "par/Dialect/Par/IR/RmsNormOps.h.inc"
+#define GET_OP_CLASSES
 #include "par/Dialect/Par/IR/ElementwiseOps.h.inc"
 #define GET_OP_CLASSES
 #include "par/Dialect/Par/IR/SoftmaxOps.h.inc"

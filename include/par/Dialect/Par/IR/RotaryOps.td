@@ -13,14 +13,18 @@ def Par_RotaryOp : Par_GraphOp<"rotary", [DeclareOpInterfaceMethods<Differentiab
     %y = par.rotary %x, %positions {frequencies = array<f64: 1.0, 0.1>}
         : (tensor<8x128x2x4xf32>, tensor<128xi32>) -> tensor<8x128x2x4xf32>
     ```
-    Dimension 1 is the sequence. With d the last size and θ = position · frequencies[i], i < d/2: y[i] = x[i]·cos θ −
-    x[i+d/2]·sin θ, y[i+d/2] = x[i+d/2]·cos θ + x[i]·sin θ. With `transposed`, θ is negated: the derivative. Scaled
-    variants (Llama 3) differ only in `frequencies`, which the importer computes. Linear in x.
+    Dimension 1 is the sequence; positions are those of all sequences of the batch, or [batch, sequence]. With n
+    frequencies and θ = position · frequencies[i], i < n: y[i] = x[i]·cos θ − x[i+n]·sin θ, y[i+n] = x[i+n]·cos θ +
+    x[i]·sin θ, each times `factor` (YaRN's attention factor, Peng et al., 2309.00071). Elements from 2n on stay as
+    they are: positions of part of a head. With `transposed`, θ is negated: the derivative. Scaled variants (Llama 3,
+    YaRN) differ only in `frequencies`, which the importer computes. Linear in x.
 
-    **Constraints:** (rotary_c1) rank ≥ 3, last size even; (rotary_c2) d/2 frequencies; (rotary_c3) a position per row
-    of dimension 1; (rotary_c4) the result has x's type.
+    **Constraints:** (rotary_c1) rank ≥ 3; (rotary_c2) 1 frequency at least, and at most half of the last size;
+    (rotary_c3) a position per row of dimension 1, for all of the batch or each entry; (rotary_c4) the result has x's
+    type.
   }];
-  let arguments = (ins Par_Float:$input, Par_Int:$positions, DenseF64ArrayAttr:$frequencies, UnitAttr:$transposed);
+  let arguments = (ins Par_Float:$input, Par_Int:$positions, DenseF64ArrayAttr:$frequencies, UnitAttr:$transposed,
+                       DefaultValuedAttr<F64Attr, "1.0">:$factor);
   let results = (outs Par_Float:$result);
   let assemblyFormat = "$input `,` $positions attr-dict `:` functional-type(operands, $result)";
 }
@@ -32,12 +36,13 @@ def Par_RotaryTablesOp : Par_GraphOp<"rotary_tables", [], [], ["decompose"]> {
     %cosines, %sines = par.rotary_tables %positions {frequencies = array<f64: 1.0, 0.1>}
         : (tensor<128xi32>) -> (tensor<128x2xf32>, tensor<128x2xf32>)
     ```
-    cos and sin of position · frequencies[i]: what all layers and heads that `par.rotary` rotates have in common
-    (par-hoist-constants).
+    cos and sin of position · frequencies[i], times `factor`: what all layers and heads that `par.rotary` rotates have
+    in common (par-hoist-constants).
 
     **Constraints:** (rotary_tables_c1) both results have a row per position and a column per frequency.
   }];
-  let arguments = (ins Par_Int:$positions, DenseF64ArrayAttr:$frequencies);
+  let arguments = (ins Par_Int:$positions, DenseF64ArrayAttr:$frequencies,
+                       DefaultValuedAttr<F64Attr, "1.0">:$factor);
   let results = (outs Par_Float:$cosines, Par_Float:$sines);
   let assemblyFormat = "$positions attr-dict `:` functional-type(operands, results)";
 }
@@ -51,8 +56,8 @@ def Par_RotateOp : Par_GraphOp<"rotate", [], [], ["decompose"]> {
     ```
     As `par.rotary`, with the tables of `par.rotary_tables`. With `transposed`, sines are negated.
 
-    **Constraints:** (rotate_c1) rank ≥ 3, last size even; (rotate_c2) both tables have a row per row of dimension 1,
-    and half as many columns as the last size; (rotate_c3) the result has x's type.
+    **Constraints:** (rotate_c1) rank ≥ 3; (rotate_c2) both tables have a row per row of dimension 1, for all of the
+    batch or each entry, and at most half as many columns as the last size; (rotate_c3) the result has x's type.
   }];
   let arguments = (ins Par_Float:$input, Par_Float:$cosines, Par_Float:$sines, UnitAttr:$transposed);
   let results = (outs Par_Float:$result);

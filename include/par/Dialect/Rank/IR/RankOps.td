@@ -246,8 +246,9 @@ def Rank_AttentionAttr : AttrDef<Rank_Dialect, "Attention"> {
     Queries, keys and values, and in a backward pass their gradients, may be parts of the rows of a joint tensor.
   }];
   let parameters = (ins "::mlir::Type":$type, "int64_t":$batch, "int64_t":$q_rows, "int64_t":$k_rows,
-      "int64_t":$kv_heads, "int64_t":$group, "int64_t":$head_dim, "RowsAttr":$q, "RowsAttr":$k, "RowsAttr":$v,
-      OptionalParameter<"RowsAttr">:$dq, OptionalParameter<"RowsAttr">:$dk, OptionalParameter<"RowsAttr">:$dv);
+      "int64_t":$kv_heads, "int64_t":$group, "int64_t":$head_dim, "int64_t":$value_dim, "RowsAttr":$q,
+      "RowsAttr":$k, "RowsAttr":$v, OptionalParameter<"RowsAttr">:$dq, OptionalParameter<"RowsAttr">:$dk,
+      OptionalParameter<"RowsAttr">:$dv);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
