@@ -22,6 +22,7 @@ OwningOpRef<ModuleOp> par::loadModel(MLIRContext &context, ModelSource &source, 
   if (request.hasSeq)
     wanted.seq = plan.seq;
   wanted.dtype = plan.dtype;
+  wanted.documents = plan.documents;
   wanted.logits = request.logits;
   if (failed(source.read(context, wanted)))
     return nullptr;

@@ -113,6 +113,10 @@ void mlir::par::describeModelFlags(Flags &flags, Plan &plan) {
                  plan.dtype = *kind;
                  return llvm::Error::success();
                });
+  addChoice(flags, "documents",
+            "isolate: tokens see those of their own document only, and positions begin with each; pack: of "
+            "all before them in their sequence (default)",
+            plan.documents);
   addChoice(flags, "grad-dtype", "type of accumulated gradients (default: f32)", plan.gradType);
   addChoice(flags, "moment-dtype", "type of the optimizer's moments (default: f32)", plan.momentType);
   addChoice(flags, "optimizer", "optimizer (default: adamw)", plan.optimizer);

@@ -35,7 +35,6 @@ void readCommonKeys(ConfigReader &reader) {
   reader.only("chunk_size_feed_forward", 0, "computes the MLP in chunks");
   reader.absent("cross_attention_hidden_size", "adds cross-attention layers");
   reader.absent("pruned_heads", "removes attention heads");
-  reader.absent("quantization_config", "stores the weights quantised");
   reader.absent("auto_map", "runs Python code that comes with the model");
 }
 

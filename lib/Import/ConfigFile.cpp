@@ -168,7 +168,7 @@ Error ConfigFile::applyOverride(StringRef text) {
   return Error::success();
 }
 
-Expected<ConfigFile> ConfigFile::load(StringRef model, ArrayRef<std::string> overrides) {
+Expected<ConfigFile> ConfigFile::load(StringRef model) {
   Expected<std::string> path = resolve(model);
   if (!path)
     return path.takeError();
@@ -179,10 +179,40 @@ Expected<ConfigFile> ConfigFile::load(StringRef model, ArrayRef<std::string> ove
     return wholeFile(*path, "cannot read the file: " + toString(buffer.takeError()));
   if (Error error = file.parse((*buffer)->getBuffer()))
     return std::move(error);
-  for (const std::string &text : overrides)
-    if (Error error = file.applyOverride(text))
-      return std::move(error);
   return std::move(file);
+}
+
+void ConfigFile::remove(StringRef key) {
+  // `json::Object::erase` of LLVM 19 reads the text of its tombstone.
+  json::Object kept;
+  for (auto &entry : object)
+    if (StringRef(entry.first) != key)
+      kept[entry.first] = std::move(entry.second);
+  object = std::move(kept);
+}
+
+Error ConfigFile::applyOverrides(ArrayRef<std::string> overrides) {
+  for (const std::string &text : overrides)
+    if (Error error = applyOverride(text))
+      return error;
+  return Error::success();
+}
+
+bool ConfigFile::unwrap(StringRef key, ArrayRef<StringRef> kept) {
+  json::Object *inner = object.getObject(key);
+  if (!inner)
+    return false;
+  json::Object unwrapped = std::move(*inner);
+  for (StringRef name : kept)
+    if (const json::Value *value = object.get(name); value && !unwrapped.get(name))
+      unwrapped[name] = *value;
+  std::pair<unsigned, unsigned> place = inFile.lookup(key);
+  object = std::move(unwrapped);
+  inFile.clear();
+  // The place of the dictionary stands for those of its keys.
+  for (const auto &entry : object)
+    inFile[entry.first] = place;
+  return true;
 }
 
 Error ConfigFile::error(StringRef key, const Twine &message) const {

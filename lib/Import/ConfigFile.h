@@ -17,8 +17,15 @@ namespace mlir::par {
 /// each key came from.
 class ConfigFile {
 public:
-  /// See `loadModelConfig`.
-  static llvm::Expected<ConfigFile> load(llvm::StringRef model, llvm::ArrayRef<std::string> overrides);
+  /// The file as it is; see `loadModelConfig`.
+  static llvm::Expected<ConfigFile> load(llvm::StringRef model);
+  /// Puts the dictionary `key` in the file's place. What else the file says is gone, but for `kept` keys that
+  /// the dictionary lacks. False if there is no such dictionary.
+  bool unwrap(llvm::StringRef key, llvm::ArrayRef<llvm::StringRef> kept);
+  void set(llvm::StringRef key, llvm::json::Value value) { object[key] = std::move(value); }
+  /// Removes a key of the file.
+  void remove(llvm::StringRef key);
+  llvm::Error applyOverrides(llvm::ArrayRef<std::string> overrides);
 
   const llvm::json::Object &getObject() const { return object; }
   const std::string &getPath() const { return path; }

@@ -30,7 +30,7 @@ std::string ConfigReader::quoted(StringRef key) const {
 
 void ConfigReader::fail(StringRef key, const Twine &message) {
   if (!failure)
-    failure.emplace(nestedIn.empty() ? key.str() : nestedIn, message.str());
+    failure.emplace(nestedIn.empty() ? key.str() : StringRef(nestedIn).split('.').first.str(), message.str());
 }
 
 void ConfigReader::wrongType(StringRef key, const json::Value &value, StringRef expected) {
@@ -91,10 +91,15 @@ std::optional<double> ConfigReader::finite(StringRef key) {
   return std::nullopt;
 }
 
-double ConfigReader::positive(StringRef key, std::optional<double> absent) {
+std::optional<double> ConfigReader::optionalPositive(StringRef key) {
   std::optional<double> number = finite(key);
   if (number && *number <= 0)
     wrongType(key, *find(key), "a number greater than 0");
+  return number;
+}
+
+double ConfigReader::positive(StringRef key, std::optional<double> absent) {
+  std::optional<double> number = optionalPositive(key);
   if (!number && !absent)
     fail(key, quoted(key) + " is missing; expected a number greater than 0");
   return number ? *number : absent.value_or(1.0);
@@ -167,6 +172,24 @@ std::vector<std::string> ConfigReader::texts(StringRef key) {
         result.push_back(string->str());
   if (!array || result.size() != array->size())
     wrongType(key, *value, "a list of strings");
+  return result;
+}
+
+std::vector<bool> ConfigReader::flags(StringRef key) {
+  const json::Value *value = find(key);
+  if (!value)
+    return {};
+  std::vector<bool> result;
+  const json::Array *array = value->getAsArray();
+  if (array)
+    for (const json::Value &item : *array) {
+      std::optional<bool> flag = item.getAsBoolean();
+      std::optional<int64_t> number = item.getAsInteger();
+      if (flag || (number && (*number == 0 || *number == 1)))
+        result.push_back(flag ? *flag : *number == 1);
+    }
+  if (!array || result.size() != array->size())
+    wrongType(key, *value, "a list of 0 and 1");
   return result;
 }
 

@@ -9,12 +9,15 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <map>
+#include <set>
 
 using namespace llvm;
 
 namespace mlir::par {
 
-static const Family *const builtIn[] = {&gpt2Family, &llamaFamily, &mistralFamily, &olmoFamily, &qwen2Family};
+static const Family *const builtIn[] = {&gemma2Family,  &gemma3TextFamily, &gpt2Family,  &llamaFamily,
+                                        &mistralFamily, &olmoFamily,       &olmo2Family, &olmo3Family,
+                                        &phi3Family,    &qwen2Family,      &qwen3Family, &smolLM3Family};
 
 static std::vector<const Family *> &table() {
   static std::vector<const Family *> known(std::begin(builtIn), std::end(builtIn));
@@ -39,10 +42,24 @@ static const Family *findFamily(StringRef modelType) {
   return nullptr;
 }
 
+namespace {
+/// A model type whose config holds that of a model of text under a key, beside parts that par leaves out.
+struct WrappedText {
+  StringLiteral modelType, key, textType;
+};
+} // namespace
+
+static constexpr WrappedText wrappedTexts[] = {{"gemma3", "text_config", "gemma3_text"}};
+
 /// The family that the config names.
 static Expected<const Family *> chooseFamily(const ConfigFile &file) {
   auto known = [] {
-    return join(map_range(families(), [](const Family *f) { return f->modelType.str(); }), ", ");
+    std::set<std::string> names;
+    for (const Family *each : families())
+      names.insert(each->modelType.str());
+    for (const WrappedText &wrapped : wrappedTexts)
+      names.insert(wrapped.modelType.str());
+    return join(names, ", ");
   };
   const json::Value *value = file.getObject().get("model_type");
   if (!value)
@@ -80,14 +97,60 @@ static bool countable(const ModelConfig &config) {
   return total < 0x1p39;
 }
 
+/// Puts the text part in the place of a config that holds one, and says so.
+static Error unwrapText(ConfigFile &file, ModelConfig &config) {
+  std::optional<StringRef> type = file.getObject().getString("model_type");
+  for (const WrappedText &wrapped : wrappedTexts) {
+    if (!type || *type != wrapped.modelType)
+      continue;
+    if (!file.unwrap(wrapped.key, {"bos_token_id", "eos_token_id"}))
+      return file.error("model_type", "'model_type' is \"" + wrapped.modelType + "\", but the dictionary '" +
+                                          wrapped.key + "' with its text part is missing");
+    if (!file.getObject().get("model_type"))
+      file.set("model_type", wrapped.textType.str());
+    config.notes.push_back(("the text part of a " + wrapped.modelType + " model is imported, as " +
+                            wrapped.textType + "; its picture part is left out")
+                               .str());
+    return Error::success();
+  }
+  return Error::success();
+}
+
+/// Quantised weights are refused where they are loaded: a copy of the model in bf16 has the same config.
+static void dropQuantization(ConfigFile &file, ModelConfig &config) {
+  const json::Object *quantization = file.getObject().getObject("quantization_config");
+  if (!quantization)
+    return;
+  std::string method = quantization->getString("quant_method").value_or("unknown").str();
+  config.notes.push_back("'quantization_config' (" + method +
+                         ") is ignored: quantised weights are not loaded; give a copy of them in bf16");
+  file.remove("quantization_config");
+}
+
+/// Phi 3's published configs name Python code that Transformers has as its own now.
+static void dropForeignCode(ConfigFile &file, ModelConfig &config) {
+  const json::Object *code = file.getObject().getObject("auto_map");
+  std::optional<StringRef> type = file.getObject().getString("model_type");
+  if (!code || code->empty() || !type || *type != phi3Family.modelType)
+    return;
+  config.notes.push_back("'auto_map' is ignored: the model is that of Transformers' own class");
+  file.remove("auto_map");
+}
+
 Expected<ModelConfig> loadModelConfig(StringRef model, ArrayRef<std::string> overrides) {
-  Expected<ConfigFile> file = ConfigFile::load(model, overrides);
+  Expected<ConfigFile> file = ConfigFile::load(model);
   if (!file)
     return file.takeError();
+  ModelConfig config;
+  if (Error error = unwrapText(*file, config))
+    return std::move(error);
+  if (Error error = file->applyOverrides(overrides))
+    return std::move(error);
+  dropQuantization(*file, config);
+  dropForeignCode(*file, config);
   Expected<const Family *> family = chooseFamily(*file);
   if (!family)
     return family.takeError();
-  ModelConfig config;
   config.modelType = (*family)->modelType.str();
   llvm::raw_string_ostream(config.json)
       << llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object(file->getObject())));

@@ -27,15 +27,22 @@ void par::describeFeedForward(KindDescription &kind, int64_t width, Activation a
 
 Value GatedFeedForward::build(LayerBuilder &layer, Value x) const {
   layer.dimension('m', "mlp", width);
-  Value gate = layer.linear("bse,me->bsm", x, "mlp.gate_proj", {bias});
+  auto map = [&](int64_t begin) {
+    LinearMap result{bias};
+    if (isJoint)
+      result.joint = {"mlp.gate_up_proj", begin, 2 * width};
+    return result;
+  };
+  Value gate = layer.linear("bse,me->bsm", x, "mlp.gate_proj", map(0));
   layer.setPlace("mlp.act_fn");
   gate = layer.activation(gate, activation);
-  Value up = layer.linear("bse,me->bsm", x, "mlp.up_proj", {bias});
+  Value up = layer.linear("bse,me->bsm", x, "mlp.up_proj", map(width));
   layer.setPlace("mlp");
   return layer.linear("bsm,em->bse", layer.multiply(gate, up), "mlp.down_proj", {bias});
 }
 
 void GatedFeedForward::describe(KindDescription &kind) const {
-  const auto &[width, activation, bias] = *this;
+  const auto &[width, activation, bias, isJoint] = *this;
   describeFeedForward(kind, width, activation, bias);
+  kind.detail("gate_up_proj", isJoint);
 }

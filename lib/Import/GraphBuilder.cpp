@@ -38,6 +38,23 @@ RankedTensorType GraphBuilder::parameterType(const Parameter &parameter) {
   return RankedTensorType::get(shape, plan.bf16 ? Type(builder.getBF16Type()) : Type(builder.getF32Type()));
 }
 
+/// Where a parameter lies in the model's files.
+static FileAttr describeFile(Builder &builder, const Parameter &parameter) {
+  MLIRContext *context = builder.getContext();
+  StringAttr name = builder.getStringAttr(parameter.fileName);
+  if (!parameter.joint)
+    return FileAttr::get(context, name, parameter.fileShape, parameter.permutation);
+  SmallVector<int64_t> shape(parameter.fileShape.begin(), parameter.fileShape.end()), begin(shape.size(), 0),
+      end(shape.size(), FilePieceAttr::kToEnd);
+  begin[0] = parameter.joint->begin;
+  end[0] = begin[0] + shape[0];
+  shape[0] = parameter.joint->rows;
+  auto piece =
+      FilePieceAttr::get(context, name, /*stack=*/0, shape, parameter.permutation, /*view=*/{}, begin, end,
+                         /*partBegin=*/{}, /*partEnd=*/{});
+  return FileAttr::get(context, piece, FloatAttr());
+}
+
 void GraphBuilder::buildVariable(const Parameter &parameter) {
   SmallVector<StringRef> names;
   for (const Dimension &dim : parameter.dims)
@@ -48,8 +65,7 @@ void GraphBuilder::buildVariable(const Parameter &parameter) {
   builder.create<VariableOp>(NameLoc::get(builder.getStringAttr(parameter.fileName)), parameter.symbol,
                              parameterType(parameter), builder.getStrArrayAttr(names), Role::Parameter,
                              InitAttr::get(context, parameter.init, deviation, parameter.zeroRow),
-                             FileAttr::get(context, builder.getStringAttr(parameter.fileName),
-                                           parameter.fileShape, parameter.permutation),
+                             describeFile(builder, parameter),
                              /*storage=*/ShardingAttr(), /*compute=*/ShardingAttr(),
                              /*of=*/FlatSymbolRefAttr(),
                              /*alias=*/FlatSymbolRefAttr(), /*space=*/MemorySpaceAttr());
@@ -72,6 +88,9 @@ GraphBuilder::Entry GraphBuilder::beginEntry(Phase phase) {
   SmallVector<std::pair<InputKind, Type>> inputs{{InputKind::Tokens, rows}};
   if (training)
     inputs.push_back({InputKind::Targets, rows});
+  if (plan.config.isolatesDocuments)
+    inputs.append({{InputKind::Positions, rows}, {InputKind::Documents, rows}});
+  unsigned firstOfDropout = inputs.size();
   if (dropout) {
     inputs.push_back({InputKind::DropoutKey, tensor({2}, i32)});
     inputs.push_back({InputKind::MicroBatch, tensor({}, i32)});
@@ -93,6 +112,10 @@ GraphBuilder::Entry GraphBuilder::beginEntry(Phase phase) {
   Block *body = entry.function.addEntryBlock();
   entry.tokens = body->getArgument(0);
   entry.targets = training ? body->getArgument(1) : Value();
+  if (plan.config.isolatesDocuments) {
+    entry.positions = body->getArgument(firstOfDropout - 2);
+    entry.documents = body->getArgument(firstOfDropout - 1);
+  }
   SmallVector<DictionaryAttr> attributes;
   for (auto [input, type] : inputs) {
     NamedAttrList attribute;
@@ -106,9 +129,9 @@ GraphBuilder::Entry GraphBuilder::beginEntry(Phase phase) {
   if (dropout) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(body);
-    entry.key = body->getArgument(2);
+    entry.key = body->getArgument(firstOfDropout);
     Value batch = buildSplat(builder, loc, tensor({}, i32), static_cast<double>(plan.batch));
-    entry.row = builder.create<arith::MulIOp>(loc, body->getArgument(3), batch);
+    entry.row = builder.create<arith::MulIOp>(loc, body->getArgument(firstOfDropout + 1), batch);
   }
   return entry;
 }
@@ -156,6 +179,10 @@ Value GraphBuilder::callLayer(Entry &entry, size_t layer, Value x) {
     operands.append({entry.key, entry.row});
   if (declaration.targets)
     operands.push_back(entry.targets);
+  if (declaration.positions)
+    operands.push_back(entry.positions);
+  if (declaration.documents)
+    operands.push_back(entry.documents);
 
   std::string name = function.getName(training);
   func::FuncOp &callee = built[name];
@@ -190,6 +217,8 @@ func::FuncOp GraphBuilder::layerFunction(StringRef name, const LayerFunction &la
   operands.key = take(declaration.dropout);
   operands.row = take(declaration.dropout);
   operands.targets = take(declaration.targets);
+  operands.positions = take(declaration.positions);
+  operands.documents = take(declaration.documents);
   LayerBuilder words(plan.config, training, builder, plan.batch, plan.seq, operands);
   Value result = layer.kind->build(words, body->getArgument(0));
   builder.create<func::ReturnOp>(loc, result);

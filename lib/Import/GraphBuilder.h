@@ -26,6 +26,8 @@ private:
     Value targets;
     /// Null without dropout.
     Value key, row;
+    /// Null where documents are not isolated.
+    Value positions, documents;
   };
 
   void buildVariables();

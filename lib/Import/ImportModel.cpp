@@ -40,6 +40,7 @@ static FailureOr<ImportPlan> readPlan(MLIRContext &context, const ImportOptions 
   llvm::Expected<ModelConfig> config = loadModelConfig(options.model, options.overrides);
   if (!config)
     return report(context, config.takeError());
+  config->isolatesDocuments = options.isolatesDocuments;
   ImportPlan plan{*config, options.seq.value_or(std::min<int64_t>(1024, config->maxPositions)), options.batch,
                   *dtype == FloatKind::BF16};
   if (plan.seq < 1 || plan.seq > config->maxPositions)
@@ -54,19 +55,23 @@ static FailureOr<ImportPlan> readPlan(MLIRContext &context, const ImportOptions 
   return plan;
 }
 
-/// One line that names them all.
-static void noteIgnoredKeys(MLIRContext &context, const ModelConfig &config) {
-  if (config.ignoredKeys.empty())
-    return;
-  context.getDiagEngine().emit(UnknownLoc::get(&context), DiagnosticSeverity::Note)
-      << config.file << ": ignored are keys that begin with '_' or hold a dot, as no model's own do: "
-      << llvm::join(config.ignoredKeys, ", ");
+/// What of the file is left out. One line names all keys that are nobody's.
+static void noteOmissions(MLIRContext &context, const ModelConfig &config) {
+  auto note = [&] {
+    return context.getDiagEngine().emit(UnknownLoc::get(&context), DiagnosticSeverity::Note)
+           << config.file << ": ";
+  };
+  for (const std::string &text : config.notes)
+    note() << text;
+  if (!config.ignoredKeys.empty())
+    note() << "ignored are keys that begin with '_' or hold a dot, as no model's own do: "
+           << llvm::join(config.ignoredKeys, ", ");
 }
 
 FailureOr<ImportPlan> par::planImport(MLIRContext &context, const ImportOptions &options) {
   FailureOr<ImportPlan> plan = readPlan(context, options);
   if (succeeded(plan))
-    noteIgnoredKeys(context, plan->config);
+    noteOmissions(context, plan->config);
   return plan;
 }
 

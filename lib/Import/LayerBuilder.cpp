@@ -81,8 +81,10 @@ Value LayerBuilder::tensor(Parameter parameter) {
   return {};
 }
 
-Value LayerBuilder::vector(const Twine &local, StringRef letters, InitKind init) {
+Value LayerBuilder::vector(const Twine &local, StringRef letters, InitKind init,
+                           const std::optional<JointRows> &joint) {
   Parameter parameter;
+  parameter.joint = joint;
   parameter.local = local.str();
   parameter.dims = dimensionsOf(letters);
   parameter.fileShape = {countElements(parameter.dims)};
@@ -98,6 +100,7 @@ Value LayerBuilder::weight(StringRef equation, StringRef name, const LinearMap &
   parameter.local = (name + ".weight").str();
   parameter.dims = dimensionsOf(letters);
   parameter.standardDeviation = map.deviation.value_or(config.initializerRange);
+  parameter.joint = map.joint;
   // The file's two dimensions: those of the output, and those that are summed over.
   bool outputFirst = map.order == LinearMap::Order::OutputFirst;
   for (bool ofOutput : {outputFirst, !outputFirst}) {
@@ -120,7 +123,7 @@ Value LayerBuilder::linear(StringRef equation, Value input, StringRef name, Line
   llvm::erase_if(made, [](char letter) { return letter == 'b' || letter == 's'; });
   declaration.width = std::max(declaration.width, double(countElements(dimensionsOf(made))));
   Value result = einsum(equation, input, weight(equation, name, map));
-  return map.bias ? add(result, vector(name + ".bias", made, InitKind::Zeros)) : result;
+  return map.bias ? add(result, vector(name + ".bias", made, InitKind::Zeros, map.joint)) : result;
 }
 
 Value LayerBuilder::embedding(Value ids, StringRef name, StringRef letters, std::optional<int64_t> padding) {
@@ -143,28 +146,27 @@ Value LayerBuilder::embedding(Value ids, StringRef name, StringRef letters, std:
                                       padding ? builder->getI64IntegerAttr(*padding) : IntegerAttr());
 }
 
-/// Type of a norm's statistics: f32, without the last dimension.
-static RankedTensorType statisticsType(OpBuilder &builder, Value input) {
-  return RankedTensorType::get(shapeOf(input).drop_back(), builder.getF32Type());
-}
-
-Value LayerBuilder::norm(Value input, StringRef name, const Norm &norm) {
+Value LayerBuilder::norm(Value input, StringRef name, const Norm &norm, StringRef letters) {
   setPlace(name);
   bool isLayerNorm = norm.type == Norm::Type::Layer;
   Value scale, shift;
   if (norm.type != Norm::Type::Standardize)
-    scale = vector(name + ".weight", "e", InitKind::Ones);
+    scale = vector(name + ".weight", letters, norm.offset == 0 ? InitKind::Ones : InitKind::Zeros);
   if (isLayerNorm)
-    shift = vector(name + ".bias", "e", InitKind::Zeros);
+    shift = vector(name + ".bias", letters, InitKind::Zeros);
   if (isDeclaring())
     return {};
-  Type statistics = statisticsType(*builder, input);
+  Type statistics = RankedTensorType::get(shapeOf(input).drop_back(letters.size()), builder->getF32Type());
   FloatAttr epsilon = builder->getF64FloatAttr(norm.epsilon);
+  // Of several dimensions all but the last may be split, and padded for it.
+  IntegerAttr count =
+      letters.size() > 1 ? builder->getI64IntegerAttr(countElements(dimensionsOf(letters))) : nullptr;
   SmallVector<Type> types{input.getType(), statistics, statistics};
   switch (norm.type) {
   case Norm::Type::Rms:
     types.pop_back();
-    return builder->create<RmsNormOp>(loc, types, input, scale, epsilon, FloatAttr(), IntegerAttr())
+    return builder
+        ->create<RmsNormOp>(loc, types, input, scale, epsilon, builder->getF64FloatAttr(norm.offset), count)
         .getResult();
   case Norm::Type::Layer:
     return builder->create<LayerNormOp>(loc, types, input, scale, shift, epsilon).getResult();
@@ -216,8 +218,9 @@ Value LayerBuilder::slice(Value input, ArrayRef<int64_t> offsets, ArrayRef<int64
 }
 
 Value LayerBuilder::positions() {
-  if (isDeclaring())
-    return {};
+  declaration.positions |= config.isolatesDocuments;
+  if (isDeclaring() || config.isolatesDocuments)
+    return operands.positions;
   return builder->create<IotaOp>(loc, RankedTensorType::get({seq}, builder->getI32Type()), 0);
 }
 
@@ -226,7 +229,20 @@ Value LayerBuilder::rotary(Value input, Value positions, const Rotary &rotary) {
     return {};
   return builder->create<RotaryOp>(loc, input.getType(), input, positions,
                                    inverseFrequencies(rotary, shapeOf(input).back()),
-                                   /*transposed=*/false, APFloat(1.0));
+                                   /*transposed=*/false, APFloat(rotary.attentionFactor));
+}
+
+Value LayerBuilder::scale(Value input, double factor) {
+  return isDeclaring() || factor == 1 ? input : multiply(input, splat(input, factor));
+}
+
+Value LayerBuilder::softCap(Value input, double cap) {
+  if (isDeclaring() || cap == 0)
+    return input;
+  Type element = cast<RankedTensorType>(input.getType()).getElementType();
+  Value x = toF32(input);
+  Value bounded = builder->create<math::TanhOp>(loc, multiply(x, splat(x, 1.0 / cap)));
+  return convertFloat(*builder, loc, multiply(bounded, splat(x, cap)), element);
 }
 
 //===----------------------------------------------------------------------===//
@@ -325,6 +341,7 @@ Value LayerBuilder::divideByLayer(Value input) {
 Value LayerBuilder::attention(Value q, Value k, Value v, Value positions, const Scores &scores) {
   if (scores.byLayer)
     q = divideByLayer(q);
+  declaration.documents |= config.isolatesDocuments;
   bool drops = training && scores.dropout > 0;
   declaration.dropout |= drops;
   declaration.index |= drops;
@@ -348,12 +365,12 @@ Value LayerBuilder::attention(Value q, Value k, Value v, Value positions, const 
   }
   auto statistics = RankedTensorType::get({batch, kvHeads, group, seq}, builder->getF32Type());
   return builder
-      ->create<AttentionOp>(loc, TypeRange{q.getType(), statistics}, q, k, v, positions, positions, Value(),
-                            Value(), Value(), key, number, row, offsets,
-                            builder->getF64FloatAttr(scores.byHeadDim ? 1.0 / std::sqrt(headDim) : 1.0),
-                            /*causal=*/builder->getUnitAttr(), builder->getI64IntegerAttr(scores.window), builder->getF64FloatAttr(0.0),
-                            builder->getF64FloatAttr(drops ? scores.dropout : 0.0), strides,
-                            /*diagonal=*/nullptr)
+      ->create<AttentionOp>(
+          loc, TypeRange{q.getType(), statistics}, q, k, v, positions, positions, operands.documents,
+          operands.documents, /*sinks=*/Value(), key, number, row, offsets,
+          builder->getF64FloatAttr(scores.getScale(headDim)), /*causal=*/builder->getUnitAttr(),
+          builder->getI64IntegerAttr(scores.window), builder->getF64FloatAttr(scores.cap),
+          builder->getF64FloatAttr(drops ? scores.dropout : 0.0), strides, /*diagonal=*/nullptr)
       .getOut();
 }
 

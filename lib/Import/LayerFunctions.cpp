@@ -16,7 +16,8 @@ static std::string nameDifference(const KindDescription &first, const KindDescri
   std::string name;
   for (const KindDescription::Entry &entry : kind.getEntries()) {
     const KindDescription::Entry *other = first.find(entry.key);
-    if (other && !(*other == entry))
+    // What the first one says nothing about may follow from a part of another class, which is named.
+    if (other ? !(*other == entry) : !entry.word.empty())
       name += "." + entry.getWord();
   }
   return name;

@@ -41,9 +41,11 @@ static std::string nameOf(Norm::Type type) {
 }
 
 void Norm::describe(KindDescription &kind) const {
-  const auto &[type, epsilon] = *this;
+  const auto &[type, epsilon, offset] = *this;
   kind.detail("norm", nameOf(type));
   kind.number("norm_eps", epsilon);
+  if (offset != 0)
+    kind.number("norm_offset", offset);
 }
 
 //===----------------------------------------------------------------------===//
@@ -54,30 +56,43 @@ Value EmbeddingLayer::build(LayerBuilder &layer, Value tokens) const {
   Value x = layer.embedding(tokens, table, "ve", paddingToken);
   if (!positions.empty())
     x = layer.add(x, layer.embedding(layer.positions(), positions, "pe"));
+  x = layer.scale(x, scale);
   layer.setPlace("drop");
   return layer.dropout(x, dropout);
 }
 
 void EmbeddingLayer::describe(KindDescription &kind) const {
-  const auto &[table, positions, paddingToken, dropout] = *this;
+  const auto &[table, positions, paddingToken, scale, dropout] = *this;
   kind.detail("table", table);
   kind.detail("positions", positions);
   if (paddingToken)
     kind.number("pad_token_id", *paddingToken);
+  if (scale != 1)
+    kind.number("embedding_scale", scale);
   kind.detail("dropout", dropout);
 }
 
+/// `x` normalised by the module `name`, if there is one.
+static Value normIfNamed(LayerBuilder &layer, Value x, StringRef name, const Norm &norm) {
+  return name.empty() ? x : layer.norm(x, name, norm);
+}
+
 Value BlockLayer::build(LayerBuilder &layer, Value x) const {
-  Value out = attention->build(layer, layer.norm(x, attentionNorm, norm));
+  Value out = attention->build(layer, normIfNamed(layer, x, attentionNorm, norm));
+  out = normIfNamed(layer, out, attentionOutputNorm, norm);
   x = layer.add(x, layer.dropout(out, dropout, DropoutSlot::AttentionOutput));
-  out = feedForward->build(layer, layer.norm(x, feedForwardNorm, norm));
+  out = feedForward->build(layer, normIfNamed(layer, x, feedForwardNorm, norm));
+  out = normIfNamed(layer, out, feedForwardOutputNorm, norm);
   return layer.add(x, layer.dropout(out, dropout, DropoutSlot::Mlp));
 }
 
 void BlockLayer::describe(KindDescription &kind) const {
-  const auto &[attentionNorm, feedForwardNorm, norm, attention, feedForward, dropout] = *this;
+  const auto &[attentionNorm, feedForwardNorm, attentionOutputNorm, feedForwardOutputNorm, norm, attention,
+               feedForward, dropout] = *this;
   kind.detail("attention_norm", attentionNorm);
   kind.detail("feed_forward_norm", feedForwardNorm);
+  kind.detail("attention_output_norm", attentionOutputNorm);
+  kind.detail("feed_forward_output_norm", feedForwardOutputNorm);
   norm.describe(kind);
   for (auto [key, part] : {std::pair(llvm::StringLiteral("attention"), &attention),
                            std::pair(llvm::StringLiteral("feed_forward"), &feedForward)}) {
@@ -91,15 +106,18 @@ Value HeadLayer::build(LayerBuilder &layer, Value x) const {
   x = layer.norm(x, normName, norm);
   if (tied)
     layer.shareTensor("lm_head.weight", table + ".weight");
-  return layer.output(layer.linear("bse,ve->bsv", x, "lm_head"));
+  Value logits = layer.linear("bse,ve->bsv", x, "lm_head");
+  return layer.output(layer.softCap(logits, cap));
 }
 
 void HeadLayer::describe(KindDescription &kind) const {
-  const auto &[normName, norm, tied, table] = *this;
+  const auto &[normName, norm, tied, table, cap] = *this;
   kind.detail("norm_name", normName);
   norm.describe(kind);
   kind.number("tie_word_embeddings", tied);
   kind.detail("table", table);
+  if (cap != 0)
+    kind.number("final_logit_softcapping", cap);
 }
 
 //===----------------------------------------------------------------------===//

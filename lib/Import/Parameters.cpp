@@ -35,8 +35,11 @@ int64_t ModelParameters::elements() const {
 static void name(Parameter &parameter, const std::string &path, const std::string &root) {
   if (!parameter.shared)
     parameter.symbol = path + parameter.local;
+  std::string inFile = parameter.symbol;
+  if (parameter.joint) // the module is another one
+    inFile = path + parameter.joint->module + "." + StringRef(parameter.local).rsplit('.').second.str();
   // Transformers keeps the head's matrix beside the model, not in it.
-  parameter.fileName = parameter.symbol == "lm_head.weight" ? parameter.symbol : root + parameter.symbol;
+  parameter.fileName = inFile == "lm_head.weight" ? inFile : root + inFile;
 }
 
 ModelParameters modelParameters(const ModelConfig &config) {

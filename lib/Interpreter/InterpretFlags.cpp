@@ -40,6 +40,8 @@ static void describeTraining(par::Flags &flags, par::InterpretOptions &options) 
              options.data);
   flags.list("input", "NAME=VALUE|FILE.safetensors", "what an input is in every step", options.inputs);
   flags.choice("data-dtype", {"uint8", "uint16", "uint32"}, "type of the tokens in FILE", options.dataType);
+  flags.integer("document-end", "ID", "token that ends a document, for --documents isolate",
+                [&options](int64_t id) { options.documentEnd = id; });
   flags.section("Optimizer");
   flags.number("lr", "X", "learning rate (default: 3e-4)", options.lr);
   flags.choice("lr-schedule", {"constant", "cosine"}, "(default: constant)", options.lrSchedule);

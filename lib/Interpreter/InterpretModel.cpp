@@ -18,6 +18,21 @@ namespace io = ::par::io;
 
 namespace {
 
+/// Whether the program keeps documents apart.
+bool readsDocuments(ModuleOp module) {
+  auto isRead = [](std::optional<InputKind> input) { return input == InputKind::Documents; };
+  bool found = false;
+  module.walk([&](func::FuncOp function) {
+    for (unsigned number = 0; number < function.getNumArguments(); ++number)
+      if (PlaceAttr place = getPlace(function, number); place && place.isInput())
+        found |= isRead(place.getInput());
+  });
+  module.walk([&](rank::SlotOp slot) {
+    found |= slot.getKind() == rank::SlotKind::Input && isRead(slot.getInputKind());
+  });
+  return found;
+}
+
 /// One run of par-interpret.
 class ModelRun {
 public:
@@ -72,6 +87,10 @@ private:
       io::addDataFile(file, files);
     if (options.data.empty())
       files.sources = {"random"};
+    files.documents = readsDocuments(*graph.module) ? io::Documents::isolate : io::Documents::pack;
+    files.documentEnd = options.documentEnd;
+    if (options.documentEnd >= 0 && !files.findsDocuments())
+      return io::Status::error("--document-end serves --documents isolate only; give both or none");
     PAR_TRY(openTokens(files));
     open.emplace(*graph.module);
     PAR_TRY(open->open(files, options.inputs, options.seed));
@@ -105,9 +124,10 @@ private:
   /// Rows of one step: micro-batch m holds windows (step-1)·B + m·B/M … (contract, item 2).
   void addTokens(TrainStep &step) const {
     auto type = RankedTensorType::get({graph.batch, graph.seq}, IntegerType::get(&context, 32));
-    std::vector<int32_t> window(graph.seq + 1), expected(graph.seq);
+    std::vector<int32_t> window(graph.seq + 1), expected(graph.seq), positions(graph.seq),
+        documents(graph.seq);
     for (int64_t microBatch = 0; microBatch < step.microBatches; ++microBatch) {
-      Tensor tokens(type), targets(type);
+      Tensor tokens(type), targets(type), places(type), ofDocuments(type);
       for (int64_t row = 0; row < graph.batch; ++row) {
         int64_t at = ((step.number - 1) * step.microBatches + microBatch) * graph.batch + row;
         data.window(at, window.data());
@@ -115,9 +135,14 @@ private:
         data.maskTargets(at, window.data(), expected.data());
         std::copy_n(window.begin(), graph.seq, tokens.values.begin() + row * graph.seq);
         std::copy_n(expected.begin(), graph.seq, targets.values.begin() + row * graph.seq);
+        data.findDocuments(at, window.data(), positions.data(), documents.data());
+        std::copy_n(positions.begin(), graph.seq, places.values.begin() + row * graph.seq);
+        std::copy_n(documents.begin(), graph.seq, ofDocuments.values.begin() + row * graph.seq);
       }
       step.tokens.push_back(std::move(tokens));
       step.targets.push_back(std::move(targets));
+      step.positions.push_back(std::move(places));
+      step.documents.push_back(std::move(ofDocuments));
     }
   }
 
@@ -174,7 +199,7 @@ private:
       if (values.size() > 1)
         values = {values[microBatch]};
     };
-    take(one.tokens), take(one.targets);
+    take(one.tokens), take(one.targets), take(one.positions), take(one.documents);
     for (auto &[name, values] : one.openInputs)
       take(values);
     return one;

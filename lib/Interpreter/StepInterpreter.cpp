@@ -63,6 +63,8 @@ static double getScalar(InputKind input, const TrainStep &step, int64_t microBat
     return 1.0 - std::pow(step.beta2, number);
   case InputKind::Tokens:
   case InputKind::Targets:
+  case InputKind::Positions:
+  case InputKind::Documents:
   case InputKind::DropoutKey:
   case InputKind::LossWeight:
     break;
@@ -70,13 +72,29 @@ static double getScalar(InputKind input, const TrainStep &step, int64_t microBat
   llvm_unreachable("no scalar");
 }
 
+/// The values of an input that has a number for each token; null for others.
+static const std::vector<Tensor> *findRows(InputKind input, const TrainStep &step) {
+  switch (input) {
+  case InputKind::Tokens:
+    return &step.tokens;
+  case InputKind::Targets:
+    return &step.targets;
+  case InputKind::Positions:
+    return &step.positions;
+  case InputKind::Documents:
+    return &step.documents;
+  default:
+    return nullptr;
+  }
+}
+
 FailureOr<Tensor> par::makeInput(const InputRequest &request, RankedTensorType type, const TrainStep &step,
                                  int64_t microBatch, EmptyAccumulators empty,
                                  llvm::function_ref<InFlightDiagnostic()> error) {
   InputKind input = request.input;
   Tensor value(type);
-  if (input == InputKind::Tokens || input == InputKind::Targets) {
-    const std::vector<Tensor> &given = input == InputKind::Tokens ? step.tokens : step.targets;
+  if (const std::vector<Tensor> *rows = findRows(input, step)) {
+    const std::vector<Tensor> &given = *rows;
     StringRef name = stringifyInputKind(input);
     if (microBatch >= static_cast<int64_t>(given.size()))
       return error() << "needs " << name << " of micro-batch " << microBatch << ", which were not given";

@@ -23,6 +23,7 @@ std::optional<CompilePhase> mlir::par::findPhase(llvm::StringRef name) {
 static constexpr llvm::StringLiteral kFloats[] = {"f32", "bf16"};
 static constexpr llvm::StringLiteral kOptimizers[] = {"adamw", "sgd"};
 static constexpr llvm::StringLiteral kGathers[] = {"per-micro-batch", "per-step"};
+static constexpr llvm::StringLiteral kDocuments[] = {"pack", "isolate"};
 static constexpr llvm::StringLiteral kPolicies[] = {"none", "selective", "full", "auto"};
 static constexpr llvm::StringLiteral kOffloads[] = {"none", "optimizer:device-update",
                                                     "optimizer:host-update"};
@@ -32,6 +33,7 @@ static constexpr llvm::StringLiteral kChips[] = {"native", "x86-64-v2", "x86-64-
 
 Literals mlir::par::getNames(FloatKind) { return kFloats; }
 Literals mlir::par::getNames(OptimizerKind) { return kOptimizers; }
+Literals mlir::par::getNames(DocumentsKind) { return kDocuments; }
 Literals mlir::par::getNames(GatherTime) { return kGathers; }
 Literals mlir::par::getNames(RecomputeKind) { return kPolicies; }
 Literals mlir::par::getNames(OffloadKind) { return kOffloads; }

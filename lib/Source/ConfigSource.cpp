@@ -13,6 +13,7 @@ public:
     import.overrides = options.overrides;
     import.seq = options.seq;
     import.dtype = getName(options.dtype).str();
+    import.isolatesDocuments = options.documents == DocumentsKind::Isolate;
     import.logits = options.logits;
     import.batch = 1; // its own is checked where the graph is built
     FailureOr<ImportPlan> plan = planImport(context, import);

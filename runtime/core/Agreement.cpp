@@ -63,8 +63,8 @@ const std::vector<RankOption> &rankOptions() {
       {"--seed", [](const Options &o, const Loaded &) { return text(o.seed); }},
       {"--shuffle", [](const Options &o, const Loaded &) { return text(o.data.shuffle); }},
       {"--documents",
-       [](const Options &o, const Loaded &) -> std::string {
-         return o.data.maskDocuments ? "mask" : "pack";
+       [](const Options &o, const Loaded &l) -> std::string {
+         return nameOf(documentsOf(o.data, l.manifest));
        }},
       {"--document-end", [](const Options &o, const Loaded &) { return orNone(o.data.documentEnd, 0); }},
       {"--data-dtype", [](const Options &o, const Loaded &) { return typeName(o.data.type); }},

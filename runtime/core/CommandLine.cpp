@@ -30,7 +30,8 @@ std::string describeData(const io::DataOptions &data) {
   std::string text = files.front();
   if (files.size() > 1)
     text += " and " + std::to_string(files.size() - 1) + " more";
-  return text + (data.shuffle ? ", shuffled" : "") + (data.maskDocuments ? ", documents masked" : "");
+  return text + (data.shuffle ? ", shuffled" : "") +
+         (data.documents == io::Documents::mask ? ", documents masked" : "");
 }
 
 static void addData(Flags &flags, RunOptions &options) {
@@ -66,13 +67,15 @@ static void addData(Flags &flags, RunOptions &options) {
       .takes(config::Takes::text);
   flags.toggle("--shuffle", "windows in an order that the seed gives, another one for every pass",
                options.data.shuffle);
-  flags.choice<bool>(
-      "--documents", {{"pack", false}, {"mask", true}},
+  flags.choice<io::Documents>(
+      "--documents",
+      {{"pack", io::Documents::pack}, {"mask", io::Documents::mask}, {"isolate", io::Documents::isolate}},
       "pack (default): windows run over the ends of documents; mask: they do, but a document's "
-      "first token is no target",
-      options.data.maskDocuments);
+      "first token is no target; isolate: nor do tokens see other documents, for packages that were "
+      "compiled so, whose default it is",
+      options.data.documents);
   flags.integer("--document-end", "ID",
-                "token that ends a document, for --documents mask and files that do not say it",
+                "token that ends a document, for --documents mask and isolate and files that do not say it",
                 {0, UINT32_MAX}, options.data.documentEnd);
   flags.choice("--data-dtype", io::tokenTypeWords(), "element type of headerless data", options.data.type);
   flags.text("--weights", "FILE|HF_DIR", "initial parameters: a safetensors FILE or a Hugging Face folder",
@@ -341,7 +344,7 @@ std::optional<int> parseCommandLine(int argc, char **argv, const std::string &pa
       quiet);
   // One format and one tokenizer for both, so one set of flags.
   options.evalData.type = options.data.type;
-  options.evalData.maskDocuments = options.data.maskDocuments;
+  options.evalData.documents = options.data.documents;
   options.evalData.documentEnd = options.data.documentEnd;
   options.given = flags.givenFlags();
   return exitCode;

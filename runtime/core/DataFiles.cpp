@@ -15,6 +15,22 @@ std::string summaryOf(const io::TokenData &tokens, const io::RowData &rows) {
   return tokens.summary() + (rows.rowCount() ? " and " + rows.summary() : "");
 }
 
+io::Documents documentsOf(const io::DataOptions &data, const Manifest &manifest) {
+  return manifest.reads("token_documents") ? io::Documents::isolate : data.documents;
+}
+
+const char *nameOf(io::Documents documents) {
+  switch (documents) {
+  case io::Documents::pack:
+    return "pack";
+  case io::Documents::mask:
+    return "mask";
+  case io::Documents::isolate:
+    return "isolate";
+  }
+  return "";
+}
+
 namespace {
 /// The files of one flag, and what the package's inputs read of them.
 class DataFiles {
@@ -29,8 +45,12 @@ public:
   void open(io::TokenData &tokens, io::RowData &rows, bool isNeeded) const {
     checkTokens();
     // A window is a row of the batch where there are no tokens.
-    check(tokens.open(readsTokens ? data : io::DataOptions(), manifest.sequence, manifest.vocabulary,
-                      options.seed));
+    io::DataOptions read = readsTokens ? data : io::DataOptions();
+    read.documents = documentsOf(data, manifest);
+    // Nothing is read where nothing is trained.
+    if (!isNeeded && read.isRandom())
+      read.documents = io::Documents::pack;
+    check(tokens.open(read, manifest.sequence, manifest.vocabulary, options.seed));
     checkRows(isNeeded);
     if (data.rows.empty())
       return;

@@ -15,6 +15,10 @@ void openTrainingData(const RunOptions &options, Loaded &loaded);
 /// The same of evaluation. Throws Error, also where rows are left over: nothing says that they do not count.
 void openEvaluationData(const RunOptions &options, Loaded &loaded);
 
+/// What windows do at the ends of documents: what a package was compiled for, else what flags say.
+io::Documents documentsOf(const io::DataOptions &data, const Manifest &manifest);
+const char *nameOf(io::Documents documents);
+
 /// Windows of a pass over the data: rows, where there are no files of tokens; 0 where it has no end.
 int64_t passLength(const io::TokenData &tokens, const io::RowData &rows);
 

@@ -44,8 +44,6 @@ std::string findIdle(const RunOptions &options, const Flags &flags) {
     return "--eval-every needs --eval-data FILE";
   if (options.keepBest && !options.evalData.isGiven())
     return "--keep-best needs --eval-data FILE, whose loss says what is best";
-  if (options.data.documentEnd >= 0 && !options.data.maskDocuments)
-    return "--document-end serves --documents mask only; give both or none";
   bool onlyRandom = options.data.isRandom() && options.evalData.sources.empty();
   if (onlyRandom && options.data.type != io::TokenType::automatic)
     return "--data-dtype says how files are read, but --data is random; leave it out";

@@ -1,5 +1,6 @@
 #include "core/IdleFlags.h"
 
+#include "core/DataFiles.h"
 #include "core/Error.h"
 #include "core/InputReaders.h"
 #include "core/MetricsLines.h"
@@ -10,6 +11,22 @@ namespace par::rt {
 
 static bool isGiven(const RunOptions &options, const std::string &flag) {
   return std::find(options.given.begin(), options.given.end(), flag) != options.given.end();
+}
+
+/// What becomes of documents is decided by the package, or by flags where it does not know them.
+static void refuseDocuments(const RunOptions &options, const Manifest &manifest) {
+  bool isolates = manifest.reads("token_documents");
+  io::Documents wanted = options.data.documents;
+  std::string flag = std::string("--documents ") + nameOf(wanted);
+  if (isolates && isGiven(options, "--documents") && wanted != io::Documents::isolate)
+    throw Error(flag + ": the program of " + manifest.path +
+                " keeps documents apart, as it was compiled with --documents isolate; leave the flag out, or "
+                "compile without it");
+  if (!isolates && wanted == io::Documents::isolate)
+    throw Error(flag + ": the program of " + manifest.path +
+                " does not keep documents apart; compile it with par-compile --documents isolate");
+  if (options.data.documentEnd >= 0 && documentsOf(options.data, manifest) == io::Documents::pack)
+    throw Error("--document-end serves --documents mask and isolate only; give one of them, or leave it out");
 }
 
 void refuseIdleFlags(const RunOptions &options, const Manifest &manifest) {
@@ -25,6 +42,7 @@ void refuseIdleFlags(const RunOptions &options, const Manifest &manifest) {
       throw Error(std::string(flag) + ": the program of " + manifest.path +
                   " has no such value (its optimizer is " + manifest.optimizer + "); leave the flag out");
   check(io::checkLossWeights(options.lossWeights, manifest.lossWeights(), manifest.path));
+  refuseDocuments(options, manifest);
   for (const char *flag :
        {"--data", "--shuffle", "--documents", "--document-end", "--data-dtype", "--eval-data"})
     if (!manifest.sequence && inputsOf(manifest, readers::Rows).empty() && isGiven(options, flag))

@@ -41,8 +41,7 @@ struct RunOptions {
   int64_t steps = 0;
   double epochs = 0; ///< passes over the data; 0 = `steps` are given, else `load` finds how many those are
   io::DataOptions data;
-  io::DataOptions evalData{{}, io::TokenType::automatic, false, false, -1, {},
-                           {}};    ///< no files: nothing is evaluated
+  io::DataOptions evalData{{}};    ///< no files: nothing is evaluated
   int64_t evalEvery = 0;           ///< steps; 0 = only after the last one
   int64_t logEvery = 0;            ///< steps between lines of progress; 0 = by time
   std::vector<std::string> inputs; ///< of --input: NAME=VALUE, NAME=FILE

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 
 namespace par::generating {
 
@@ -31,11 +32,15 @@ struct TextRow : rt::RowSource {
   TextRow(const std::vector<int32_t> &text, int64_t length, int64_t sequence)
       : text(text), length(length), sequence(sequence) {}
 
-  bool read(int64_t row, int32_t *tokens, int32_t *targets) const override {
-    std::fill_n(tokens, sequence, 0); // the model is causal: what follows the last token does not matter
-    std::copy(text.end() - length, text.end(), tokens);
-    std::fill_n(targets, sequence, io::ignoredTarget);
-    return row == 0;
+  /// The text is one document.
+  bool read(int64_t number, rt::BatchRow &row) const override {
+    // The model is causal: what follows the last token does not matter.
+    std::fill_n(row.tokens.begin(), sequence, 0);
+    std::copy(text.end() - length, text.end(), row.tokens.begin());
+    std::fill_n(row.targets.begin(), sequence, io::ignoredTarget);
+    std::iota(row.positions.begin(), row.positions.end(), 0);
+    std::fill(row.documents.begin(), row.documents.end(), 0);
+    return number == 0;
   }
 
   const std::vector<int32_t> &text;

@@ -26,15 +26,19 @@ Status TokenData::open(const DataOptions &given, int64_t seq, uint32_t vocab, ui
   random = options.sources == std::vector<std::string>{"random"};
   if (!random)
     return openFiles();
-  if (options.shuffle || options.maskDocuments)
+  if (options.shuffle || options.documents == Documents::mask)
     return Status::error("data random: has neither an order nor documents; leave " +
                          std::string(options.shuffle ? "--shuffle" : "--documents mask") + " out");
+  if (options.documents == Documents::isolate)
+    return Status::error(
+        "data random: has no documents, which the package keeps apart (--documents isolate); "
+        "give --data FILE");
   return {};
 }
 
 /// What a description says of documents is what their ends are found by.
 Status TokenData::checkDocuments(const TokenFile &file) const {
-  if (!options.maskDocuments)
+  if (!options.findsDocuments())
     return {};
   int64_t said = file.description() ? file.description()->endToken : -1;
   if (said >= 0 && options.documentEnd >= 0 && said != options.documentEnd)
@@ -43,9 +47,9 @@ Status TokenData::checkDocuments(const TokenFile &file) const {
                          std::to_string(options.documentEnd) + "; leave the flag out");
   if (file.knowsDocuments() || said >= 0 || options.documentEnd >= 0)
     return {};
-  return Status::error(file.path() +
-                       ": does not say where its documents begin, which --documents mask needs; give "
-                       "--document-end ID or a Megatron .bin with its .idx");
+  const char *flag = options.documents == Documents::mask ? "mask" : "isolate";
+  return Status::error(file.path() + ": does not say where its documents begin, which --documents " + flag +
+                       " needs; give --document-end ID or a Megatron .bin with its .idx");
 }
 
 /// A row that is longer than a window goes on in the next with the last token of this one, so that all but
@@ -144,11 +148,11 @@ bool TokenData::beginsDocument(const Place &place, int64_t offset, int32_t befor
 /// Target `offset` - 1 of a window is the token at `offset`.
 bool TokenData::isNoTarget(const Place &place, int64_t offset, int32_t before) const {
   return offset >= place.length || place.file->isMasked(place.begin + offset) ||
-         (options.maskDocuments && beginsDocument(place, offset, before));
+         (options.findsDocuments() && beginsDocument(place, offset, before));
 }
 
 void TokenData::maskTargets(int64_t number, const int32_t *tokens, int32_t *targets) const {
-  if (!options.maskDocuments && !hasMasks)
+  if (!options.findsDocuments() && !hasMasks)
     return;
   Place place = placeOf(number);
   for (int64_t i = 0; i < sequence; ++i)
@@ -156,9 +160,21 @@ void TokenData::maskTargets(int64_t number, const int32_t *tokens, int32_t *targ
       targets[i] = ignoredTarget;
 }
 
+void TokenData::findDocuments(int64_t number, const int32_t *tokens, int32_t *positions,
+                              int32_t *documents) const {
+  bool isolates = options.documents == Documents::isolate && !random;
+  Place place = isolates ? placeOf(number) : Place{};
+  int32_t position = 0, document = 0;
+  for (int64_t i = 0; i < sequence; ++i, ++position) {
+    if (isolates && i > 0 && i < place.length && beginsDocument(place, i, tokens[i - 1]))
+      position = 0, ++document;
+    positions[i] = position, documents[i] = document;
+  }
+}
+
 int64_t TokenData::countTargets(int64_t first, int64_t count) const {
   int64_t total = count * sequence;
-  if (!options.maskDocuments && !hasMasks)
+  if (!options.findsDocuments() && !hasMasks)
     return total;
   for (int64_t number = first; number < first + count; ++number) {
     Place place = placeOf(number);

@@ -27,16 +27,29 @@ std::string plainName(const std::string &name) {
       plain += name.substr(begin, end - begin);
   }
   // Files of a model without its head (GPT-2's published ones, a LlamaModel's) have names without the prefix
-  // that save_pretrained writes for the model with it.
-  for (const char *prefix : {"transformer.", "model."})
-    if (plain.rfind(prefix, 0) == 0)
-      return plain.substr(std::strlen(prefix));
+  // that save_pretrained writes for the model with it; a model of pictures and text holds that of text
+  // inside.
+  const char *const prefixes[] = {"language_model.", "transformer.", "model."};
+  auto strip = [&] {
+    return std::any_of(std::begin(prefixes), std::end(prefixes), [&](const char *prefix) {
+      bool isThere = plain.rfind(prefix, 0) == 0;
+      plain.erase(0, isThere ? std::strlen(prefix) : 0);
+      return isThere;
+    });
+  };
+  // "model.language_model." and "language_model.model." are two.
+  for (int i = 0; i < 2 && strip(); ++i) {
+  }
   return plain;
 }
 
 bool isBuffer(const std::string &plain) {
   return endsWith(plain, ".attn.bias") || endsWith(plain, ".attn.masked_bias") ||
          endsWith(plain, "rotary_emb.inv_freq");
+}
+
+bool isOfPictures(const std::string &plain) {
+  return plain.rfind("vision_tower.", 0) == 0 || plain.rfind("multi_modal_projector.", 0) == 0;
 }
 
 const char quantised[] =

@@ -8,11 +8,15 @@
 namespace par::io {
 
 /// The name without what wrappers add to it (torch.compile's "_orig_mod.", "module." of DataParallel and its
-/// kin, at any place), and without the "transformer." or "model." of the model with its head.
+/// kin, at any place), and without the "transformer." or "model." of the model with its head, or the
+/// "language_model." of one that reads pictures, too.
 std::string plainName(const std::string &name);
 
 /// Whether a tensor is no weight: a mask or frequencies that old files hold. By its plain name.
 bool isBuffer(const std::string &plain);
+
+/// Whether a tensor is of the part of a model that reads pictures. By its plain name.
+bool isOfPictures(const std::string &plain);
 
 /// Why weights with a tensor of this name are not those of a model whose numbers are floats, and what to do;
 /// or nothing.

@@ -198,7 +198,7 @@ Status Weights::match(const std::vector<NamedShape> &wanted) {
     names.insert(plainName(tensor.name));
   }
   for (const auto &[name, place] : found) {
-    if (names.count(name) || isBuffer(name))
+    if (names.count(name) || isBuffer(name) || isOfPictures(name))
       continue;
     if (name == "lm_head.weight")
       PAR_TRY(checkTied(place));

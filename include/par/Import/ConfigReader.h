@@ -32,6 +32,7 @@ public:
   std::optional<int64_t> optionalSize(llvm::StringRef key, int64_t limit = maxSize);
   /// A finite number greater than zero.
   double positive(llvm::StringRef key, std::optional<double> absent);
+  std::optional<double> optionalPositive(llvm::StringRef key);
   /// A finite number that is zero or more.
   double nonNegative(llvm::StringRef key, double absent);
   /// What a norm adds to a mean square: a number that is zero or more. For zero there is the least normal
@@ -46,6 +47,8 @@ public:
   std::string text(llvm::StringRef key, llvm::StringRef absent);
   /// A list of strings; empty if absent.
   std::vector<std::string> texts(llvm::StringRef key);
+  /// A list of 0, 1, false and true; empty if absent.
+  std::vector<bool> flags(llvm::StringRef key);
   Activation activation(llvm::StringRef key, llvm::StringRef absent);
   /// The dictionary `key`, or null if absent or empty.
   const llvm::json::Object *dictionary(llvm::StringRef key);
@@ -69,7 +72,10 @@ public:
   /// Keeps the first error about `key`.
   void fail(llvm::StringRef key, const llvm::Twine &message);
   /// A reader of the dictionary `key`, which must be there.
-  ConfigReader nested(llvm::StringRef key) const { return ConfigReader(file, key, *object.getObject(key)); }
+  ConfigReader nested(llvm::StringRef key) const {
+    std::string path = nestedIn.empty() ? key.str() : nestedIn + "." + key.str();
+    return ConfigReader(file, path, *object.getObject(key));
+  }
   /// Takes over the first failure of a reader of a nested dictionary and
   /// refuses that dictionary's unknown keys.
   void merge(ConfigReader &nested);
@@ -82,8 +88,8 @@ public:
   static constexpr int64_t maxSize = (int64_t(1) << 31) - 1;
 
 private:
-  ConfigReader(const ConfigFile &file, llvm::StringRef key, const llvm::json::Object &object)
-      : file(file), object(object), nestedIn(key) {}
+  ConfigReader(const ConfigFile &file, llvm::StringRef path, const llvm::json::Object &object)
+      : file(file), object(object), nestedIn(path) {}
 
   /// The value of `key` unless absent or null; marks `key` as known.
   const llvm::json::Value *find(llvm::StringRef key);
@@ -97,7 +103,7 @@ private:
 
   const ConfigFile &file;
   const llvm::json::Object &object;
-  /// Empty at top level.
+  /// The keys that lead to the dictionary, with dots in between; empty at top level.
   std::string nestedIn;
   llvm::StringSet<> known;
   llvm::StringMap<std::string> aliases;

@@ -27,12 +27,20 @@ const std::vector<const Family *> &families();
 /// name is taken.
 bool registerFamily(const Family &family);
 
-extern const Family gpt2Family, llamaFamily, mistralFamily, olmoFamily, qwen2Family;
+extern const Family gemma2Family, gemma3TextFamily, gpt2Family, llamaFamily, mistralFamily, olmoFamily,
+    olmo2Family, olmo3Family, phi3Family, qwen2Family, qwen3Family, smolLM3Family;
 
 /// Keys that every configuration class of Transformers 4 and 5 has.
 void readCommonKeys(ConfigReader &reader);
-/// `rope_theta`, `rope_scaling` and `rope_parameters`.
-Rotary readRotary(ConfigReader &reader, int64_t maxPositions);
+/// `rope_theta`, `rope_scaling` and `rope_parameters`; `rotary` holds what absent keys mean.
+Rotary readRotary(ConfigReader &reader, int64_t maxPositions, Rotary rotary = Rotary());
+/// Rotary positions of layers that see all tokens, and of those that see a window.
+struct RotaryOfKinds {
+  Rotary full, windowed;
+};
+/// The same keys where kinds of layers differ: `rope_scaling` is of full layers, `rope_parameters` holds a
+/// dictionary for each kind.
+RotaryOfKinds readRotaryOfKinds(ConfigReader &reader, int64_t maxPositions, RotaryOfKinds rotary);
 
 /// Llama and its relatives: rotary positions, one kind of norm, a gated feed-forward and grouped queries.
 struct RotaryDecoder {
@@ -43,9 +51,18 @@ struct RotaryDecoder {
   /// No `kvHeads`: as many as heads.
   GroupedAttention attention;
   GatedFeedForward feedForward;
+  /// The key that names the activation, and what its absence means.
+  llvm::StringRef activationKey = "hidden_act", activation = "silu";
+  /// What blocks have beside attention and feed-forward: their norms' names.
+  BlockLayer block;
+  double embeddingScale = 1, logitCap = 0;
 
   /// Reads the keys that they share. What a family set here and in `config` before is its defaults.
   void read(ConfigReader &reader, ModelConfig &config);
+  /// The same but for rotary positions, of which the family has several.
+  void readButRotary(ConfigReader &reader, ModelConfig &config);
+  /// Refuses heads that `rotary` cannot rotate.
+  void checkRotary(ConfigReader &reader, const Rotary &rotary) const;
   /// Adds the layers to `config`; `change` makes block i another kind.
   void addLayers(ModelConfig &config,
                  llvm::function_ref<void(int64_t i, BlockLayer &block)> change = nullptr) const;

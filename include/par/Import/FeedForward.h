@@ -23,6 +23,8 @@ public:
   int64_t width = 0;
   Activation activation = Activation::Silu;
   bool bias = false;
+  /// Files hold gate and up as one tensor, gate_up_proj, in this order.
+  bool isJoint = false;
 
   llvm::StringRef getName() const override { return "gated"; }
   Value build(LayerBuilder &layer, Value x) const override;

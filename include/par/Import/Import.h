@@ -19,12 +19,14 @@ struct ImportOptions {
   int64_t batch = 8;
   /// Of parameters and activations: `f32` or `bf16`.
   std::string dtype = "f32";
+  /// Tokens see those of their own document alone: the graph reads position and document of each.
+  bool isolatesDocuments = false;
   /// Also build `@logits`, which is for evaluation and not part of a training step.
   bool logits = true;
 };
 
-/// The checked config and sequence length that `options` mean, after a note of what the config has beyond that.
-/// Null after emitting one error through `context`.
+/// The checked config and sequence length that `options` mean, after a note of what the config has beyond
+/// that. Null after emitting one error through `context`.
 struct ImportPlan {
   ModelConfig config;
   int64_t seq;
@@ -34,7 +36,8 @@ struct ImportPlan {
 FailureOr<ImportPlan> planImport(MLIRContext &context, const ImportOptions &options);
 
 /// The device-free graph of a model (docs/IR.md, section 1). Loads the dialects it needs into `context`. Null
-/// after emitting one error. Notes are `planImport`'s, which is called once, and this for every size of batch.
+/// after emitting one error. Notes are `planImport`'s, which is called once, and this for every size of
+/// batch.
 OwningOpRef<ModuleOp> importModel(MLIRContext &context, const ImportOptions &options);
 
 /// One line of JSON: `{"model_type":"gpt2","parameters":124439808,"tensors":148}`; a tied tensor counts once.

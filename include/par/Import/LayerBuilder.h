@@ -24,8 +24,8 @@ struct LayerDeclaration {
   bool index = false;
   /// Key of the step, tensor<2xi32>, and row in the step of the graph's row 0, tensor<i32>.
   bool dropout = false;
-  /// [batch, seq] of i32.
-  bool targets = false;
+  /// [batch, seq] of i32 each.
+  bool targets = false, positions = false, documents = false;
   /// Elements per token of the largest value, and per pair of tokens of the scores.
   double width = 0, heads = 0;
 };
@@ -33,7 +33,7 @@ struct LayerDeclaration {
 /// The operands that a declaration asks for; null where it does not.
 struct LayerOperands {
   llvm::StringMap<Value> parameters;
-  Value index, key, row, targets;
+  Value index, key, row, targets, positions, documents;
 };
 
 /// How a linear map is stored, and whether it has a bias.
@@ -46,6 +46,8 @@ struct LinearMap {
   Order order = Order::OutputFirst;
   /// Of initial weights; absent: the config's.
   std::optional<double> deviation = std::nullopt;
+  /// Where its weight, and bias, are some rows of a file's tensors.
+  std::optional<JointRows> joint = std::nullopt;
 };
 
 /// The words. Without an `OpBuilder` they declare what they read, and values are null; with one they build
@@ -73,8 +75,9 @@ public:
   /// `input` by `name`.weight, plus `name`.bias over the output's dimensions if the map has one. Dimensions
   /// of the weight that the output lacks are the input's.
   Value linear(StringRef equation, Value input, StringRef name, LinearMap map = {});
-  /// Normalises the last dimension, embed, with `name`.weight and `name`.bias where such a norm has them.
-  Value norm(Value input, StringRef name, const Norm &norm);
+  /// Normalises the last dimensions, which `letters` spell, with `name`.weight and `name`.bias where such a
+  /// norm has them.
+  Value norm(Value input, StringRef name, const Norm &norm, StringRef letters = "e");
   /// Rows of `name`.weight, whose dimensions are `letters`. `padding`: the id whose row gets no gradient.
   Value embedding(Value ids, StringRef name, StringRef letters,
                   std::optional<int64_t> padding = std::nullopt);
@@ -107,9 +110,13 @@ public:
   Value multiply(Value lhs, Value rhs);
   Value reshape(Value input, ArrayRef<int64_t> shape);
   Value slice(Value input, ArrayRef<int64_t> offsets, ArrayRef<int64_t> shape);
-  /// [0, 1, … seq − 1], the positions of the graph's tokens.
+  /// The positions of tokens: [0, 1, … seq − 1] of every row, or [batch, seq] where documents are isolated.
   Value positions();
   Value rotary(Value input, Value positions, const Rotary &rotary);
+  /// `input` · factor, which is rounded to the input's type first. Nothing is built for 1.
+  Value scale(Value input, double factor);
+  /// cap · tanh(input / cap), computed in f32 and rounded once. Nothing is built for 0.
+  Value softCap(Value input, double cap);
   /// Computed in f32 and rounded once.
   Value activation(Value input, Activation activation);
   /// `input` with elements of f32.
@@ -121,7 +128,8 @@ private:
   std::vector<Dimension> dimensionsOf(StringRef letters) const;
   /// Declares it if it is new.
   Value tensor(Parameter parameter);
-  Value vector(const Twine &local, StringRef letters, InitKind init);
+  Value vector(const Twine &local, StringRef letters, InitKind init,
+               const std::optional<JointRows> &joint = std::nullopt);
   Value weight(StringRef equation, StringRef name, const LinearMap &map);
 
   RankedTensorType typeLike(Value value, ArrayRef<int64_t> shape) const;

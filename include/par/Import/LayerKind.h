@@ -81,15 +81,17 @@ SharedPart share(const T &part) {
   return std::make_shared<const T>(part);
 }
 
-/// The norm of the last dimension before attention, feed-forward and head.
+/// The norm of the last dimension before or behind attention and feed-forward, and before the head.
 struct Norm {
   enum class Type {
-    Rms,         ///< weight·x / √(mean(x²) + eps)
+    Rms,         ///< (weight + offset)·x / √(mean(x²) + eps)
     Layer,       ///< weight·(x − mean) / √(var + eps) + bias
     Standardize, ///< (x − mean) / √(var + eps)
   };
   Type type = Type::Rms;
   double epsilon = 1e-6;
+  /// 1 where files hold weights less one (Gemma), which begin as zeros then.
+  double offset = 0;
 
   void describe(KindDescription &kind) const;
 };
@@ -101,6 +103,8 @@ public:
   std::string table = "embed_tokens", positions;
   /// The token whose row begins as zeros and gets no gradient from look-ups.
   std::optional<int64_t> paddingToken;
+  /// Rows are multiplied by it, rounded to the table's type.
+  double scale = 1;
   double dropout = 0;
 
   llvm::StringRef getName() const override { return "embed"; }
@@ -108,10 +112,12 @@ public:
   void describe(KindDescription &kind) const override;
 };
 
-/// x + attention(norm(x)), and the same of the feed-forward.
+/// x + norm(attention(norm(x))), and the same of the feed-forward.
 class BlockLayer : public LayerPart {
 public:
+  /// Modules of the norms before the branches, and behind them. No name: there is none.
   std::string attentionNorm = "input_layernorm", feedForwardNorm = "post_attention_layernorm";
+  std::string attentionOutputNorm, feedForwardOutputNorm;
   Norm norm;
   SharedPart attention, feedForward;
   /// Of both branches.
@@ -130,6 +136,8 @@ public:
   /// It reads the table of tokens, which has this name, and has no matrix of its own.
   bool tied = false;
   std::string table = "embed_tokens";
+  /// A logit z becomes cap · tanh(z / cap) before the loss; 0 = it stays.
+  double cap = 0;
 
   llvm::StringRef getName() const override { return "head"; }
   Value build(LayerBuilder &layer, Value x) const override;

@@ -24,6 +24,8 @@ struct ModelConfig {
   /// sorted.
   std::string file;
   std::vector<std::string> ignoredKeys;
+  /// What else of the file is left out, a sentence each.
+  std::vector<std::string> notes;
   int64_t vocab = 0;
   int64_t maxPositions = 0;
   int64_t hidden = 0;
@@ -35,6 +37,9 @@ struct ModelConfig {
   std::string blocks = "layers";
   /// Embedding, blocks, head.
   std::vector<ModelLayer> layers;
+  /// Layers read position and document of each token; else positions are those of the sequence. No key of the
+  /// file: the user's decision.
+  bool isolatesDocuments = false;
 
   void addLayer(SharedPart kind) { layers.push_back({std::move(kind), std::nullopt, ""}); }
   /// Appends the next of the blocks.

@@ -23,8 +23,17 @@ struct Dimension {
 
 int64_t countElements(llvm::ArrayRef<Dimension> dims);
 
+/// The rows of a file's tensor that a parameter is, where others have the rest.
+struct JointRows {
+  /// The module whose weight or bias the tensor is, such as `self_attn.qkv_proj`.
+  std::string module;
+  int64_t begin = 0;
+  /// Of the whole tensor.
+  int64_t rows = 0;
+};
+
 /// A trainable tensor: logical shape and layout in a Hugging Face file, where
-/// file tensor = reshape(transpose(logical, permutation), fileShape).
+/// file tensor, or those rows of it = reshape(transpose(logical, permutation), fileShape).
 struct Parameter {
   /// Name within its layer, such as `attn.c_attn.weight`.
   std::string local;
@@ -34,6 +43,7 @@ struct Parameter {
   /// Name in `model.safetensors`, as `save_pretrained` writes it.
   std::string fileName;
   std::vector<int64_t> fileShape;
+  std::optional<JointRows> joint;
   std::vector<int64_t> permutation;
   InitKind init = InitKind::Normal;
   /// Of `InitKind::Normal`.

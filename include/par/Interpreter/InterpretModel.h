@@ -27,6 +27,7 @@ struct InterpretOptions {
   int64_t steps = 1, seed = 0;
   std::string weights, dataType = "auto";
   std::vector<std::string> data;   ///< files of tokens or rows; none: random
+  int64_t documentEnd = -1;        ///< the token that ends a document; -1: files say it, or nobody asks
   std::vector<std::string> inputs; ///< NAME=VALUE, NAME=FILE
   std::string lrSchedule = "constant";
   int64_t warmupSteps = 0, decaySteps = 0; ///< 0 = steps

@@ -11,10 +11,12 @@ namespace mlir::par {
 
 /// What the runtime supplies for one optimizer step (docs/IR.md, `#par.place<input …>`).
 struct TrainStep {
-  int64_t number = 1;                  ///< from 1; drives bias1 and bias2
-  std::vector<Tensor> tokens, targets; ///< per micro-batch, global: i32 [batch / micro-batches, seq]
-  int64_t microBatches = 1;            ///< at least; as many as there are tokens or targets of
-  int64_t rows = 0; ///< of all of them; losses are means over rows where there are no tokens
+  int64_t number = 1; ///< from 1; drives bias1 and bias2
+  /// Per micro-batch, global: i32 [batch / micro-batches, seq]. A program that keeps documents apart reads
+  /// positions and documents, too.
+  std::vector<Tensor> tokens, targets, positions, documents;
+  int64_t microBatches = 1; ///< at least; as many as there are tokens or targets of
+  int64_t rows = 0;         ///< of all of them; losses are means over rows where there are no tokens
   std::array<uint32_t, 2> dropoutKey{};      ///< low word first (docs/Package.md, "Random numbers")
   std::map<std::string, double> lossWeights; ///< by name; of others the graph's
   /// Values of open inputs by name: one for each micro-batch, or one for the step.

@@ -19,6 +19,11 @@ namespace mlir::par {
 
 enum class FloatKind { F32, BF16 };
 enum class OptimizerKind { AdamW, Sgd };
+/// What programs know of the documents that a window of tokens holds.
+enum class DocumentsKind {
+  Pack,    ///< nothing: tokens see those of documents before theirs
+  Isolate, ///< where each token's begins: tokens see those of their own, and positions begin with it
+};
 enum class GatherTime { PerMicroBatch, PerStep };
 enum class RecomputeKind { None, Selective, Full, Auto };
 enum class OffloadKind { None, DeviceUpdate, HostUpdate };
@@ -29,6 +34,7 @@ enum class ChipKind { Native, X86V2, X86V3, X86V4, Sm80, Sm90, Sm90A };
 /// The text of every value, by number.
 llvm::ArrayRef<llvm::StringLiteral> getNames(FloatKind);
 llvm::ArrayRef<llvm::StringLiteral> getNames(OptimizerKind);
+llvm::ArrayRef<llvm::StringLiteral> getNames(DocumentsKind);
 llvm::ArrayRef<llvm::StringLiteral> getNames(GatherTime);
 llvm::ArrayRef<llvm::StringLiteral> getNames(RecomputeKind);
 llvm::ArrayRef<llvm::StringLiteral> getNames(OffloadKind);
@@ -70,6 +76,7 @@ struct Plan {
   int64_t seq = 0;   ///< tokens of a sequence; 0: not decided yet
   int64_t batch = 0; ///< sequences of a step over all ranks; 0: not decided yet
   FloatKind dtype = FloatKind::F32, gradType = FloatKind::F32, momentType = FloatKind::F32;
+  DocumentsKind documents = DocumentsKind::Pack;
   OptimizerKind optimizer = OptimizerKind::AdamW;
   Names weightDecayOn; ///< patterns of the parameters that decay; empty: those of rank 2 and more
   Names freeze;        ///< patterns of the parameters that are not trained
@@ -121,6 +128,7 @@ void visitFields(Visit &&visit, Plans &&...plans) {
   visit(PlanField{"seq", "seq", CompilePhase::Import}, plans.seq...);
   visit(PlanField{"batch", "batch", CompilePhase::Import}, plans.batch...);
   visit(PlanField{"dtype", "dtype", CompilePhase::Import}, plans.dtype...);
+  visit(PlanField{"documents", "documents", CompilePhase::Import, /*isRare=*/true}, plans.documents...);
   visit(PlanField{"grad_dtype", "grad-dtype", CompilePhase::Differentiate}, plans.gradType...);
   visit(PlanField{"moment_dtype", "moment-dtype", CompilePhase::Differentiate}, plans.momentType...);
   visit(PlanField{"optimizer", "optimizer", CompilePhase::Differentiate}, plans.optimizer...);

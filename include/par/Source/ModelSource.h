@@ -20,7 +20,8 @@ struct SourceOptions {
   std::vector<std::string> overrides; ///< `key=value` each, of a config
   std::optional<int64_t> seq;         ///< tokens of a sequence; nothing: the source's default
   FloatKind dtype = FloatKind::F32;   ///< of parameters and activations
-  bool logits = true;                 ///< also @logits, which is for evaluation and no part of a step
+  DocumentsKind documents = DocumentsKind::Pack;
+  bool logits = true; ///< also @logits, which is for evaluation and no part of a step
 };
 
 /// A model at a path.

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from cases import BETAS, CLIP, DECAY, EPS, LR, batches, hf_model
+from cases import BETAS, CLIP, DECAY, DOCUMENT_END, EPS, LR, batches, hf_model
 
 
 def write_inputs(c, folder):
@@ -33,12 +33,13 @@ class ParPeer:
         if os.waitpid(child, 0)[1]:
             raise RuntimeError("the weights could not be written")
         package, self.metrics = folder + "/model.par", folder + "/metrics.jsonl"
+        apart = bool(c.get("documents"))
         begin = time.perf_counter()
-        subprocess.run(["par-compile", folder, "--seq", str(c["seq"]), "--batch", str(c["batch"]), "--mesh", f"dp={ranks}",
+        subprocess.run(["par-compile", folder, *(["--documents", "isolate"] if apart else []), "--seq", str(c["seq"]), "--batch", str(c["batch"]), "--mesh", f"dp={ranks}",
                         "--dtype", dtype, "-o", package], check=True, stdout=subprocess.DEVNULL)
         self.compile_seconds = time.perf_counter() - begin
         self.process = subprocess.Popen(
-            ["par-run", package, "--steps", "1000000", "--weights", folder, "--data", folder + "/tokens.bin", "--lr", str(LR),
+            ["par-run", package, *(["--document-end", str(DOCUMENT_END)] if apart else []), "--steps", "1000000", "--weights", folder, "--data", folder + "/tokens.bin", "--lr", str(LR),
              "--beta1", str(BETAS[0]), "--beta2", str(BETAS[1]), "--eps", str(EPS), "--weight-decay", str(DECAY),
              "--clip-grad-norm", str(CLIP), "--metrics", self.metrics], stdout=subprocess.DEVNULL)
         self.position, self.half = 0, ""

@@ -3,6 +3,7 @@
 
     step.py [--dtype f32|bf16] [--cases c1,c2,c3,c4] [--peers par,eager,compile,jax] [--threads 2] [--rounds 5] [--steps 3] [--json FILE]
     step.py --cases c1 --peers par-dp,ddp,jax-dp        two ranks with a thread each
+    step.py --cases d1,d2,d3                            the families of today: Qwen 3, Gemma 3, and Llama with 16 documents in a window
 
 par-compile and par-run are those on PATH, else of build/bin. Needs torch, transformers, jax and optax in the Python that runs it.
 Every peer is a process of its own, pinned to the same cores; rounds are interleaved, so noise of the machine hits all alike. All begin with the same weights

@@ -4,7 +4,15 @@ import subprocess
 import sys
 import tempfile
 
-from cases import BETAS, CLIP, DECAY, EPS, LR, batches, hf_model
+from cases import BETAS, CLIP, DECAY, DOCUMENT_END, EPS, LR, batches, hf_model
+
+
+def positions_of(tokens):
+    """Where each token stands in its document. Without a cache Transformers keeps tokens apart whose positions restart."""
+    import torch
+    index = torch.arange(tokens.shape[1]).expand_as(tokens)
+    begins = torch.nn.functional.pad(tokens[:, :-1] == DOCUMENT_END, (1, 0))
+    return index - torch.where(begins, index, 0).cummax(dim=1).values
 
 
 def make_step(c, dtype, compiled=False, rank=None):
@@ -23,9 +31,13 @@ def make_step(c, dtype, compiled=False, rank=None):
     optimizer = torch.optim.AdamW(groups, lr=LR, betas=BETAS, eps=EPS, fused=True)
 
     def loss_of(window):
+        tokens, targets, packed = window[:, :-1], window[:, 1:], {}
+        if c.get("documents"):
+            packed["position_ids"] = positions_of(tokens)
+            targets = targets.masked_fill(tokens == DOCUMENT_END, -100)
         with torch.autocast("cpu", torch.bfloat16, enabled=dtype == "bf16"):
-            logits = model(window[:, :-1], use_cache=False).logits
-        return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), window[:, 1:].flatten())
+            logits = model(tokens, use_cache=False, **packed).logits
+        return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
 
     function = torch.compile(loss_of, dynamic=False) if compiled else loss_of
     data = torch.from_numpy(batches(c))

@@ -4,12 +4,14 @@
     compare_golden.py --bin build/bin --case test/Golden/llama --plan "" --plan "--mesh dp=2,tp=2" [--standin build/lib/standin]
 
 With --standin plans are of `--target cuda`: their kernels are emulated, and NVIDIA's libraries are the stand-ins.
+Cases whose documents are apart are compiled and run so. --generate: greedy continuations of cases that have some, too.
 Per case and plan: every gradient of the first step, and losses, gradient norms and every parameter after three steps
 of SGD (a tenth of the tolerance, like the gradients) and of AdamW (twice the tolerance). Prints a row each; exits 1 if any is off.
 """
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -33,6 +35,20 @@ class EmulatedRunner(Runner):
         self.call([os.path.join(self.args.bin, "par-emulate"), self.package])
 
 
+def check_generation(case, runner, args):
+    """A row: greedy continuations, token by token."""
+    with open(os.path.join(case, "generate.json")) as file:
+        generate = json.load(file)
+    wrong = []
+    for prompt, expected in zip(generate["prompts"], generate["continuations"]):
+        done = subprocess.run([os.path.join(args.bin, "par-generate"), runner.package, "--weights", case, "--ignore-eos", "--prompt-tokens",
+                               ",".join(map(str, prompt)), "--tokens", str(len(expected))], capture_output=True, text=True, check=True)
+        tokens = [int(number) for number in re.findall(r"\d+", done.stdout)]
+        if tokens[-len(expected):] != expected:
+            wrong.append(f"{prompt} -> {tokens}, expected {expected}")
+    return [(f"{len(generate['prompts'])} continuations" + "".join(f"; {text}" for text in wrong), not wrong)]
+
+
 def check(case, plan, args):
     """Rows (text, good) of one case under one plan."""
     with open(os.path.join(case, "golden.json")) as file:
@@ -44,6 +60,9 @@ def check(case, plan, args):
         args.config, args.seq, args.batch, args.dtype = case, golden["seq"], golden["batch"], "f32"
         args.data, args.compile_flags = os.path.join(case, "tokens.bin"), ""
         args.run_flags = f"--weights {case}"
+        if "document_end" in golden:
+            args.compile_flags = "--documents isolate"
+            args.run_flags += f" --document-end {golden['document_end']}"
         runner = (EmulatedRunner if args.standin else Runner)(args, plan, folder, args.launcher)
         for kind in ("sgd", "adamw"):
             settings = flags(golden[kind]["settings"])
@@ -58,6 +77,8 @@ def check(case, plan, args):
             worst, name = worst_tensor(tensors, expected[kind], floor=0.0)
             rows.append((f"{kind} loss {loss:.1e} norm {norm:.1e} parameters {worst:.1e} ({name})",
                          max(loss, norm) <= t / 5 and worst <= (t / 10 if kind == "sgd" else 2 * t)))
+        if args.generate and os.path.exists(os.path.join(case, "generate.json")):
+            rows += check_generation(case, runner, args)
     return rows
 
 
@@ -68,6 +89,7 @@ def main():
     parser.add_argument("--plan", action="append", required=True, help="compile flags")
     parser.add_argument("--launcher", default="")
     parser.add_argument("--standin", help="the folder of the libraries that stand in for NVIDIA's")
+    parser.add_argument("--generate", action="store_true", help="compare the continuations of cases that have some, too")
     parser.add_argument("--tolerance", type=float, default=1e-4)
     parser.add_argument("--timeout", type=int, default=300)
     args = parser.parse_args()

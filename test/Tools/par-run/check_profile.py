@@ -1,4 +1,5 @@
-"""check_profile.py TABLE.txt MANIFEST.json CLASS ...: the table of --profile has these classes, its numbers fit together and the manifest."""
+"""check_profile.py TABLE.txt MANIFEST.json PAIRS CLASS ...: the table of --profile has these classes, its numbers fit together and the manifest. Under it
+are the pairs of a query and a key that attention computes in a step, PAIRS forward and as many backward; 0: it says nothing of them."""
 import json
 import re
 import sys
@@ -9,7 +10,7 @@ def expect(good, what):
         sys.exit(f"error: {what}")
 
 
-def main(table, manifest, *classes):
+def main(table, manifest, pairs, *classes):
     with open(table, encoding="utf-8") as file:
         text = file.read()
     with open(manifest, encoding="utf-8") as file:
@@ -19,6 +20,10 @@ def main(table, manifest, *classes):
     copy, product = float(head[2]), float(head[3])
     lines = text[head.end() :].strip("\n").split("\n")
     expect(lines[0].split() == ["class", "ms", "%", "calls", "GB/s", "GFLOP/s", "roofline"], lines[0])
+    counted = re.fullmatch(r"attention computed (\d+) pairs of a query and a key forward and (\d+) backward in a step", lines[-1])
+    expect([pairs, pairs] == (list(counted.groups()) if counted else ["0", "0"]), f"pairs: {lines[-1]}, expected {pairs}")
+    if counted:
+        lines.pop()
     rows = {}
     for line in lines[1:]:
         match = re.fullmatch(r"(\S.*?) +([\d.]+) +([\d.]+)(?: +(\d+) +([\d.]+) +([\d.]+) +([\d.]+)%)?", line)

@@ -36,6 +36,8 @@ Plan makeUnusual() {
                      "3",
                      "--dtype",
                      "bf16",
+                     "--documents",
+                     "isolate",
                      "--grad-dtype",
                      "bf16",
                      "--moment-dtype",

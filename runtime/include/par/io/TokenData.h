@@ -13,16 +13,24 @@ constexpr int32_t ignoredTarget = -100;
 /// Behind the end of a short window. No token that counts sees it, and it is no target.
 constexpr int32_t paddingToken = 0;
 
+/// What windows do at the ends of documents.
+enum class Documents {
+  pack,    ///< they run over them
+  mask,    ///< the first token of a document is no target
+  isolate, ///< the same, and tokens do not see other documents (the package is compiled so)
+};
+
 struct DataOptions {
   std::vector<std::string> sources = {"random"}; ///< files, or "random" alone
   TokenType type = TokenType::automatic;
   bool shuffle = false;
-  bool maskDocuments = false;    ///< the first token of a document is no target
+  Documents documents = Documents::pack;
   int64_t documentEnd = -1;      ///< a token after which a document begins, for files that do not say it
   std::string tokenizer;         ///< the model's, where it is known
   std::vector<std::string> rows; ///< safetensors files, of inputs with names of a graph's own (RowData.h)
 
   bool isGiven() const { return !sources.empty() || !rows.empty(); }
+  bool findsDocuments() const { return documents != Documents::pack; }
   bool isRandom() const { return !sources.empty() && sources.front() == "random"; }
 };
 
@@ -49,6 +57,10 @@ public:
   /// Marks the targets of a window that count for nothing: `tokens` as `window` wrote it, `targets` its last
   /// `sequence`.
   void maskTargets(int64_t number, const int32_t *tokens, int32_t *targets) const;
+  /// Where each of a window's first `sequence` tokens stands in its document, and that document's number,
+  /// both from 0: a window begins one. `tokens` as `window` wrote it. All are of one unless documents are
+  /// isolated.
+  void findDocuments(int64_t number, const int32_t *tokens, int32_t *positions, int32_t *documents) const;
   /// Targets of windows first … first+count-1 that count.
   int64_t countTargets(int64_t first, int64_t count) const;
   /// Fails where none of these windows (of a pass, where they are more) has one: nothing would be learnt.

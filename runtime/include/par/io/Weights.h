@@ -19,10 +19,10 @@ public:
   Status open(const std::string &path);
 
   /// Pairs every wanted tensor with one of the files, under its own name, without or with a leading
-  /// "transformer." or "model.", and with what wrappers add ("_orig_mod.", "module."). An error: a missing
-  /// tensor, another shape, no float type, a tensor that nobody wants. Buffers that are no weights
-  /// (attn.bias, attn.masked_bias, rotary_emb.inv_freq) are ignored; lm_head.weight of a tied head must equal
-  /// the embedding.
+  /// "transformer.", "model." or "language_model.", and with what wrappers add ("_orig_mod.", "module."). An
+  /// error: a missing tensor, another shape, no float type, a tensor that nobody wants. Buffers that are no
+  /// weights (attn.bias, attn.masked_bias, rotary_emb.inv_freq) and the part that reads pictures are ignored;
+  /// lm_head.weight of a tied head must equal the embedding.
   Status match(const std::vector<NamedShape> &wanted);
 
   /// What tells these weights from others, in one line: tensors, and a hash of their names, types, shapes and

@@ -314,7 +314,7 @@ TEST_F(TokenDescriptions, SayWhereDocumentsEnd) {
   describe(about);
   writeText(folder / "x.bin", bytes);
   DataOptions options;
-  options.sources = {folder / "x.bin"}, options.maskDocuments = true;
+  options.sources = {folder / "x.bin"}, options.documents = Documents::mask;
   TokenData data, given;
   ASSERT_EQ(data.open(options, 7, 600, 0).message(), "");
   EXPECT_EQ(data.countTargets(0, 1), 5);

@@ -185,7 +185,7 @@ TEST(Documents, FirstTokensAreNoTargets) {
   writeText(folder / "x.idx", megatronIndex(8, 2, {3, 2, 3}));
   writeText(folder / "y", std::string("a.bc.def", 8));
   DataOptions options;
-  options.maskDocuments = true;
+  options.documents = Documents::mask;
   auto targets = [&](const std::string &file, int64_t number) {
     TokenData data;
     options.sources = {folder / file};
@@ -207,6 +207,27 @@ TEST(Documents, FirstTokensAreNoTargets) {
   options.sources = {"random"};
   EXPECT_NE(TokenData().open(options, 3, 256, 0).message().find("neither an order nor documents"),
             std::string::npos);
+}
+
+TEST(Documents, PositionsBeginWithEach) {
+  TemporaryFolder folder;
+  writeText(folder / "y", std::string("a.bc.def", 8));
+  DataOptions options;
+  options.sources = {folder / "y"};
+  options.documentEnd = '.';
+  auto find = [&](Documents kind, int64_t number) {
+    TokenData data;
+    options.documents = kind;
+    EXPECT_EQ(data.open(options, 3, 256, 0).message(), "");
+    Tokens tokens = window(data, number, 3), positions(3), documents(3);
+    data.findDocuments(number, tokens.data(), positions.data(), documents.data());
+    return std::make_pair(positions, documents);
+  };
+  // "a." and "b"; ".", behind which "de" begins: a window begins a document, too.
+  EXPECT_EQ(find(Documents::isolate, 0), std::make_pair(Tokens{0, 1, 0}, Tokens{0, 0, 1}));
+  EXPECT_EQ(find(Documents::isolate, 1), std::make_pair(Tokens{0, 0, 1}, Tokens{0, 1, 1}));
+  // Where they are masked or packed all tokens of a window are of one.
+  EXPECT_EQ(find(Documents::mask, 0), std::make_pair(Tokens{0, 1, 2}, Tokens{0, 0, 0}));
 }
 
 TEST(Documents, IgnoredTargetsAreNotInTheLossesDenominator) {

@@ -1,0 +1,30 @@
+//===- LayerPattern.h - which layers are of another kind ---------------------------------------*- C++
+//-*-===//
+#ifndef PAR_LIB_IMPORT_LAYERPATTERN_H
+#define PAR_LIB_IMPORT_LAYERPATTERN_H
+
+#include "par/Import/ConfigReader.h"
+
+#include <functional>
+
+namespace mlir::par {
+
+/// The key that told layers apart before `layer_types` did, and how.
+struct LayerPattern {
+  llvm::StringLiteral key;
+  /// Somebody chose its value: a config may hold the default of its class, whatever else it says.
+  bool isChosen;
+  std::function<bool(int64_t layer)> hasWindow;
+};
+
+/// Which of the layers see a window: by `layer_types`, else by `pattern`. A list of another length, an
+/// unknown kind, and a pattern that says otherwise are errors.
+std::vector<bool> readWindowedLayers(ConfigReader &reader, int64_t layers, const LayerPattern &pattern);
+
+/// Qwen 2 and 3: the window of each layer, 0 for none, by `use_sliding_window`, `sliding_window` and
+/// `max_window_layers` or `layer_types`.
+std::vector<int64_t> readQwenWindows(ConfigReader &reader, int64_t layers);
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_IMPORT_LAYERPATTERN_H
