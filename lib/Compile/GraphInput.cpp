@@ -26,8 +26,8 @@ public:
     if (!options.overrides.empty())
       return makeError("--set changes a config; " + options.model + " is a graph");
     for (auto step : {&GraphInput::takeMesh, &GraphInput::checkNotDone, &GraphInput::checkDone,
-                      &GraphInput::takeDecisions, &GraphInput::takeType, &GraphInput::takeSizes,
-                      &GraphInput::checkInputs})
+                      &GraphInput::takeDecisions, &GraphInput::takeType, &GraphInput::takeDocuments,
+                      &GraphInput::takeSizes, &GraphInput::checkInputs})
       if (Error error = (this->*step)())
         return error;
     return Error::success();
@@ -188,6 +188,20 @@ private:
                                       "--dtype " +
                                       getName(plan.dtype));
     plan.dtype = own;
+    return Error::success();
+  }
+
+  /// A graph keeps documents apart if it reads them.
+  Error takeDocuments() {
+    DocumentsKind own = readsDocuments(module) ? DocumentsKind::Isolate : DocumentsKind::Pack;
+    if ((options.has("documents") || !options.planFile.empty()) && plan.documents != own)
+      return options.getWords().error(
+          options.getWords().value(plan, "documents") + ": " + options.model +
+          (own == DocumentsKind::Pack ? " does not read" : " reads") +
+          " the documents of tokens, and a graph keeps its inputs; leave --documents "
+          "out or import with --documents " +
+          getName(plan.documents));
+    plan.documents = own;
     return Error::success();
   }
 

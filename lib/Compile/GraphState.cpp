@@ -30,9 +30,25 @@ bool par::isOverlapped(ModuleOp module) {
   return module.walk([](WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+/// Calls `visit` with every input of the graph or program: its kind, unless it is an open one, its time, and
+/// its global type.
+static void forEachInput(
+    ModuleOp module,
+    llvm::function_ref<void(std::optional<InputKind> input, InputTime time, RankedTensorType type)> visit) {
+  for (auto function : module.getOps<func::FuncOp>())
+    for (unsigned number = 0; number < function.getNumArguments(); ++number)
+      // The module may be local already.
+      if (PlaceAttr place = getPlace(function, number); place && place.isInput())
+        visit(place.getInput(), place.getInputTime(), getGlobalType(function, number));
+  module.walk([&](rank::SlotOp slot) {
+    if (slot.getKind() == rank::SlotKind::Input && slot.getGlobalType())
+      visit(slot.getInputKind(), slot.getInputTime(), dyn_cast<RankedTensorType>(*slot.getGlobalType()));
+  });
+}
+
 GraphRows par::findRows(ModuleOp module) {
   GraphRows rows;
-  auto take = [&](std::optional<InputKind> input, InputTime time, RankedTensorType type) {
+  forEachInput(module, [&](std::optional<InputKind> input, InputTime time, RankedTensorType type) {
     if (time != InputTime::MicroBatch || !type || type.getRank() == 0)
       return;
     RankedTensorType none;
@@ -42,17 +58,16 @@ GraphRows par::findRows(ModuleOp module) {
     for (RankedTensorType *each : {&known, &rows.any})
       if (!*each)
         *each = type;
-  };
-  for (auto function : module.getOps<func::FuncOp>())
-    for (unsigned number = 0; number < function.getNumArguments(); ++number)
-      // The global type where the module is local already.
-      if (PlaceAttr place = getPlace(function, number); place && place.isInput())
-        take(place.getInput(), place.getInputTime(), getGlobalType(function, number));
-  module.walk([&](rank::SlotOp slot) {
-    if (slot.getKind() == rank::SlotKind::Input && slot.getGlobalType())
-      take(slot.getInputKind(), slot.getInputTime(), dyn_cast<RankedTensorType>(*slot.getGlobalType()));
   });
   return rows;
+}
+
+bool par::readsDocuments(ModuleOp module) {
+  bool isRead = false;
+  forEachInput(module, [&](std::optional<InputKind> input, InputTime, RankedTensorType) {
+    isRead |= input == InputKind::Documents;
+  });
+  return isRead;
 }
 
 llvm::Expected<int64_t> par::getVocab(ModuleOp module, const GraphRows &rows) {

@@ -35,6 +35,11 @@ par::Flags describe(CommandLine &line) {
                 [&line](int64_t value) { line.import.batch = value; });
   flags.text("dtype", "TYPE", "type of parameters and activations: f32 or bf16 (default: f32)",
              line.import.dtype);
+  flags.choice(
+      "documents", {"pack", "isolate"},
+      "isolate: tokens see those of their own document only, and positions begin with each (default: "
+      "pack)",
+      [&line](llvm::StringRef text) { line.import.isolatesDocuments = text == "isolate"; });
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              line.import.overrides);
   flags.text("o", "graph.mlir", "where to write the graph (default: standard output)", line.output);
@@ -80,7 +85,7 @@ int par::runImportTool(int argc, char **argv, const DialectRegistry &registry) {
     return *status;
   if (line.import.model.empty())
     return fail("no MODEL given; expected a Hugging Face folder or config.json (par-import --help)");
-  for (const char *name : {"seq", "batch", "dtype"})
+  for (const char *name : {"seq", "batch", "dtype", "documents"})
     if (line.summary && line.output == "-" && flags.getGiven().count(name))
       return fail("--" + llvm::Twine(name) +
                   " is of a graph, and --summary writes none without -o; give -o or leave it out");

@@ -1,6 +1,7 @@
 //===- InterpretModel.cpp - reference evaluation of a model on data -------------------------------------===//
 #include "par/Interpreter/InterpretModel.h"
 #include "InterpretGraph.h"
+#include "par/Compile/GraphState.h"
 #include "par/Interpreter/OpenInputs.h"
 #include "par/Interpreter/ParameterFiles.h"
 #include "par/Interpreter/RankInterpreter.h"
@@ -17,21 +18,6 @@ using namespace mlir::par;
 namespace io = ::par::io;
 
 namespace {
-
-/// Whether the program keeps documents apart.
-bool readsDocuments(ModuleOp module) {
-  auto isRead = [](std::optional<InputKind> input) { return input == InputKind::Documents; };
-  bool found = false;
-  module.walk([&](func::FuncOp function) {
-    for (unsigned number = 0; number < function.getNumArguments(); ++number)
-      if (PlaceAttr place = getPlace(function, number); place && place.isInput())
-        found |= isRead(place.getInput());
-  });
-  module.walk([&](rank::SlotOp slot) {
-    found |= slot.getKind() == rank::SlotKind::Input && isRead(slot.getInputKind());
-  });
-  return found;
-}
 
 /// One run of par-interpret.
 class ModelRun {

@@ -105,6 +105,9 @@ LogicalResult mlir::par::completeInterpretOptions(MLIRContext &context, Interpre
   if (options.isGraph() && options.has("dtype"))
     return error(context) << "--dtype is for a config; " << options.model
                           << " is a graph with types of its own";
+  if (options.isGraph() && options.has("documents"))
+    return error(context) << "--documents is for a config; " << options.model
+                          << " is a graph with inputs of its own";
   if (failed(checkActing(context, options)) || failed(checkSchedule(context, options)) ||
       failed(completeSave(context, options)) || failed(readLossWeights(context, options)))
     return failure();

@@ -32,6 +32,9 @@ struct GraphRows {
 };
 GraphRows findRows(ModuleOp module);
 
+/// Whether the graph keeps documents apart: it reads those of tokens.
+bool readsDocuments(ModuleOp module);
+
 /// How many tokens exist, as `par.model` says; 0: it does not, and no op needs to know. An error if one does:
 /// lookups and picks read memory by number.
 llvm::Expected<int64_t> getVocab(ModuleOp module, const GraphRows &rows);
