@@ -13,7 +13,8 @@ double Scores::getScale(int64_t headDim) const {
   return byHeadDim ? 1.0 / std::sqrt(headDim) : 1.0;
 }
 
-// What has the usual value is not mentioned where it is newer than a checkpoint that a model may resume from.
+// Checkpoints know no keys that are newer than they are. So a newer member is mentioned only if it has
+// another value than models had before it came.
 void Scores::describe(KindDescription &kind) const {
   const auto &[window, byHeadDim, scalar, cap, byLayer, dropout] = *this;
   kind.number("sliding_window", window, window ? "window" + std::to_string(window) : "full");

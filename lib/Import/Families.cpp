@@ -127,11 +127,10 @@ static void dropQuantization(ConfigFile &file, ModelConfig &config) {
   file.remove("quantization_config");
 }
 
-/// Phi 3's published configs name Python code that Transformers has as its own now.
+/// Drops the Python code that configs name which were published before Transformers had the family.
 static void dropForeignCode(ConfigFile &file, ModelConfig &config) {
   const json::Object *code = file.getObject().getObject("auto_map");
-  std::optional<StringRef> type = file.getObject().getString("model_type");
-  if (!code || code->empty() || !type || *type != phi3Family.modelType)
+  if (!code || code->empty())
     return;
   config.notes.push_back("'auto_map' is ignored: the model is that of Transformers' own class");
   file.remove("auto_map");
@@ -147,10 +146,11 @@ Expected<ModelConfig> loadModelConfig(StringRef model, ArrayRef<std::string> ove
   if (Error error = file->applyOverrides(overrides))
     return std::move(error);
   dropQuantization(*file, config);
-  dropForeignCode(*file, config);
   Expected<const Family *> family = chooseFamily(*file);
   if (!family)
     return family.takeError();
+  if ((*family)->isPublishedWithCode)
+    dropForeignCode(*file, config);
   config.modelType = (*family)->modelType.str();
   llvm::raw_string_ostream(config.json)
       << llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object(file->getObject())));

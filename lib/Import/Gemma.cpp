@@ -1,5 +1,4 @@
-//===- Gemma.cpp - Gemma 2 and 3: four norms per layer, scaled embeddings, windows in most layers
-//--------===//
+//===- Gemma.cpp - Gemma 2 and 3: four norms per layer, caps, windows in most layers ----------------===//
 
 #include "LayerPattern.h"
 #include "par/Import/Family.h"
@@ -8,7 +7,7 @@
 
 namespace mlir::par {
 
-/// What both versions have, with the defaults of `Gemma2Config` and `Gemma3TextConfig`.
+/// Makes a decoder of what both versions have, with the defaults of `Gemma2Config` and `Gemma3TextConfig`.
 static RotaryDecoder makeDecoder() {
   RotaryDecoder decoder;
   decoder.layers = 26;
@@ -27,7 +26,8 @@ static RotaryDecoder makeDecoder() {
   return decoder;
 }
 
-/// What decides scores and logits. `scores`, `logits`: the caps where the config says nothing; 0 for none.
+/// Reads the keys that decide scores and logits. `scores` and `logits` are the caps where the config says
+/// nothing, 0 for none.
 static void readScores(ConfigReader &reader, const ModelConfig &config, double scores, double logits,
                        RotaryDecoder &decoder) {
   auto cap = [&](StringRef key, double absent) {
@@ -37,8 +37,7 @@ static void readScores(ConfigReader &reader, const ModelConfig &config, double s
   decoder.attention.scores.cap = cap("attn_logit_softcapping", scores);
   decoder.logitCap = cap("final_logit_softcapping", logits);
   decoder.attention.scores.scalar = reader.positive("query_pre_attn_scalar", 256);
-  bool bias = reader.boolean("attention_bias", false);
-  decoder.attention.queryKeyValueBias = decoder.attention.outputBias = bias;
+  decoder.readAttentionBias(reader);
   decoder.embeddingScale = std::sqrt(static_cast<double>(config.hidden));
   reader.only("use_bidirectional_attention", false, "lets tokens see later ones");
   // The class reads `hidden_activation` alone; the cache is for generation, and par has its own.
@@ -54,12 +53,7 @@ static void readGemma2(ConfigReader &reader, ModelConfig &config) {
   readScores(reader, config, 50, 30, decoder);
   int64_t window = reader.size("sliding_window", 4096);
   LayerPattern pattern{"model_type", false, [](int64_t layer) { return layer % 2 == 0; }};
-  std::vector<bool> windowed = readWindowedLayers(reader, decoder.layers, pattern);
-  decoder.addLayers(config, [&](int64_t layer, BlockLayer &block) {
-    GroupedAttention attention = decoder.attention;
-    attention.scores.window = windowed[layer] ? window : 0;
-    block.attention = share(attention);
-  });
+  decoder.addWindowedLayers(config, readWindows(reader, decoder.layers, pattern, window));
 }
 
 static void readGemma3(ConfigReader &reader, ModelConfig &config) {
@@ -73,10 +67,7 @@ static void readGemma3(ConfigReader &reader, ModelConfig &config) {
   RotaryOfKinds rotary;
   rotary.full.theta = 1000000;
   rotary.windowed.theta = reader.positive("rope_local_base_freq", 10000);
-  rotary = readRotaryOfKinds(reader, config.maxPositions, rotary);
-  decoder.checkRotary(reader, rotary.full);
-  decoder.checkRotary(reader, rotary.windowed);
-
+  rotary = decoder.readRotaryOfKinds(reader, config, rotary);
   int64_t window = reader.size("sliding_window", 4096);
   constexpr int64_t usual = 6;
   // Transformers 5 writes the pattern with an underscore, beside the list of types that it made of it.
@@ -84,13 +75,7 @@ static void readGemma3(ConfigReader &reader, ModelConfig &config) {
   int64_t interval = reader.size("sliding_window_pattern", usual);
   LayerPattern pattern{"sliding_window_pattern", interval != usual,
                        [&](int64_t layer) { return (layer + 1) % interval != 0; }};
-  std::vector<bool> windowed = readWindowedLayers(reader, decoder.layers, pattern);
-  decoder.addLayers(config, [&](int64_t layer, BlockLayer &block) {
-    GroupedAttention attention = decoder.attention;
-    attention.scores.window = windowed[layer] ? window : 0;
-    attention.rotary = windowed[layer] ? rotary.windowed : rotary.full;
-    block.attention = share(attention);
-  });
+  decoder.addWindowedLayers(config, readWindows(reader, decoder.layers, pattern, window), &rotary);
 }
 
 const Family gemma2Family = {"gemma2", readGemma2};

@@ -38,7 +38,7 @@ RankedTensorType GraphBuilder::parameterType(const Parameter &parameter) {
   return RankedTensorType::get(shape, plan.bf16 ? Type(builder.getBF16Type()) : Type(builder.getF32Type()));
 }
 
-/// Where a parameter lies in the model's files.
+/// Describes where a parameter lies in the model's files.
 static FileAttr describeFile(Builder &builder, const Parameter &parameter) {
   MLIRContext *context = builder.getContext();
   StringAttr name = builder.getStringAttr(parameter.fileName);

@@ -55,7 +55,7 @@ static FailureOr<ImportPlan> readPlan(MLIRContext &context, const ImportOptions 
   return plan;
 }
 
-/// What of the file is left out. One line names all keys that are nobody's.
+/// Notes say which parts of the file are left out. One line names all keys that are nobody's.
 static void noteOmissions(MLIRContext &context, const ModelConfig &config) {
   auto note = [&] {
     return context.getDiagEngine().emit(UnknownLoc::get(&context), DiagnosticSeverity::Note)

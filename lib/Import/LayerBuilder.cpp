@@ -158,7 +158,7 @@ Value LayerBuilder::norm(Value input, StringRef name, const Norm &norm, StringRe
     return {};
   Type statistics = RankedTensorType::get(shapeOf(input).drop_back(letters.size()), builder->getF32Type());
   FloatAttr epsilon = builder->getF64FloatAttr(norm.epsilon);
-  // Of several dimensions all but the last may be split, and padded for it.
+  // If there are several dimensions, all but the last may be split, and padded for it.
   IntegerAttr count =
       letters.size() > 1 ? builder->getI64IntegerAttr(countElements(dimensionsOf(letters))) : nullptr;
   SmallVector<Type> types{input.getType(), statistics, statistics};

@@ -16,7 +16,7 @@ static std::string nameDifference(const KindDescription &first, const KindDescri
   std::string name;
   for (const KindDescription::Entry &entry : kind.getEntries()) {
     const KindDescription::Entry *other = first.find(entry.key);
-    // What the first one says nothing about may follow from a part of another class, which is named.
+    // A key that the first one lacks may follow from a part of another class, which is named already.
     if (other ? !(*other == entry) : !entry.word.empty())
       name += "." + entry.getWord();
   }

@@ -17,13 +17,10 @@ struct LayerPattern {
   std::function<bool(int64_t layer)> hasWindow;
 };
 
-/// Which of the layers see a window: by `layer_types`, else by `pattern`. A list of another length, an
-/// unknown kind, and a pattern that says otherwise are errors.
-std::vector<bool> readWindowedLayers(ConfigReader &reader, int64_t layers, const LayerPattern &pattern);
-
-/// Qwen 2 and 3: the window of each layer, 0 for none, by `use_sliding_window`, `sliding_window` and
-/// `max_window_layers` or `layer_types`.
-std::vector<int64_t> readQwenWindows(ConfigReader &reader, int64_t layers);
+/// The window of each layer: `window`, or 0 for none, by `layer_types`, else by `pattern`. A list of another
+/// length, an unknown kind, and a pattern that says otherwise are errors.
+std::vector<int64_t> readWindows(ConfigReader &reader, int64_t layers, const LayerPattern &pattern,
+                                 int64_t window);
 
 } // namespace mlir::par
 

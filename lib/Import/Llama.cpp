@@ -14,8 +14,7 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   decoder.attention.heads = 32;
   decoder.feedForward.width = 11008;
   decoder.read(reader, config);
-  bool bias = reader.boolean("attention_bias", false);
-  decoder.attention.queryKeyValueBias = decoder.attention.outputBias = bias;
+  decoder.readAttentionBias(reader);
   decoder.feedForward.bias = reader.boolean("mlp_bias", false);
   reader.absent("sliding_window", "limits attention to a window");
   reader.only("use_sliding_window", false, "limits attention to a window");

@@ -16,8 +16,7 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   decoder.attention.heads = 32;
   decoder.feedForward.width = 11008;
   decoder.read(reader, config);
-  bool bias = reader.boolean("attention_bias", false);
-  decoder.attention.queryKeyValueBias = decoder.attention.outputBias = bias;
+  decoder.readAttentionBias(reader);
   reader.absent("clip_qkv", "clips queries, keys and values");
   decoder.addLayers(config);
 }

@@ -6,7 +6,7 @@
 
 namespace mlir::par {
 
-/// What both versions have, with the defaults of `Olmo2Config` and `Olmo3Config`.
+/// Makes a decoder of what both versions have, with the defaults of `Olmo2Config` and `Olmo3Config`.
 static RotaryDecoder makeDecoder(ModelConfig &config) {
   config.vocab = 50304;
   config.maxPositions = 2048;
@@ -24,8 +24,7 @@ static RotaryDecoder makeDecoder(ModelConfig &config) {
 }
 
 static void readHeads(ConfigReader &reader, RotaryDecoder &decoder) {
-  bool bias = reader.boolean("attention_bias", false);
-  decoder.attention.queryKeyValueBias = decoder.attention.outputBias = bias;
+  decoder.readAttentionBias(reader);
   decoder.attention.headNorm = {HeadNorm::Over::AllHeads, decoder.norm};
   reader.absent("clip_qkv", "clips queries, keys and values");
 }
@@ -44,18 +43,10 @@ static void readOlmo3(ConfigReader &reader, ModelConfig &config) {
   // `rope_theta` is that of full layers alone, as in Transformers.
   RotaryOfKinds rotary;
   rotary.full.theta = rotary.windowed.theta = 500000;
-  rotary = readRotaryOfKinds(reader, config.maxPositions, rotary);
-  decoder.checkRotary(reader, rotary.full);
-  decoder.checkRotary(reader, rotary.windowed);
+  rotary = decoder.readRotaryOfKinds(reader, config, rotary);
   int64_t window = reader.size("sliding_window", 4096);
   LayerPattern pattern{"model_type", false, [](int64_t layer) { return layer % 4 != 3; }};
-  std::vector<bool> windowed = readWindowedLayers(reader, decoder.layers, pattern);
-  decoder.addLayers(config, [&](int64_t layer, BlockLayer &block) {
-    GroupedAttention attention = decoder.attention;
-    attention.scores.window = windowed[layer] ? window : 0;
-    attention.rotary = windowed[layer] ? rotary.windowed : rotary.full;
-    block.attention = share(attention);
-  });
+  decoder.addWindowedLayers(config, readWindows(reader, decoder.layers, pattern, window), &rotary);
 }
 
 const Family olmo2Family = {"olmo2", readOlmo2};

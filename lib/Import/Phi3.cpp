@@ -19,7 +19,7 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   decoder.read(reader, config);
   decoder.attention.scores.window = reader.size("sliding_window", 0);
   decoder.block.dropout = reader.probability("resid_pdrop", 0.0);
-  // Of no layer in Transformers' class.
+  // No layer of Transformers' class reads it.
   reader.harmless({"embd_pdrop"});
   // The context of the models that `longrope` extends, which is refused.
   reader.harmless({"original_max_position_embeddings"});
@@ -29,6 +29,6 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   decoder.addLayers(config);
 }
 
-const Family phi3Family = {"phi3", read};
+const Family phi3Family = {"phi3", read, /*isPublishedWithCode=*/true};
 
 } // namespace mlir::par

@@ -24,8 +24,8 @@ static void readLlama3(ConfigReader &reader, Rotary &rotary) {
                                     "low_freq_factor");
 }
 
-/// How much YaRN's scores grow with `factor` (Peng et al., 2309.00071, equation 22, with DeepSeek's
-/// coefficient).
+/// YaRN lets cosines and sines grow with `factor` by this much (Peng et al., 2309.00071, equation 22, with
+/// DeepSeek's coefficient).
 static double growth(double factor, double coefficient) {
   return factor <= 1 ? 1.0 : 0.1 * coefficient * std::log(factor) + 1.0;
 }
@@ -82,7 +82,7 @@ static void readBaseAndShare(ConfigReader &reader, Rotary &rotary) {
                                          "expected a number of at most 1");
 }
 
-/// What a dictionary says of rotary positions.
+/// Reads a dictionary of rotary positions.
 static void readRotaryParameters(ConfigReader &reader, int64_t maxPositions, Rotary &rotary) {
   readBaseAndShare(reader, rotary);
   readScaling(reader, maxPositions, rotary);

@@ -47,6 +47,18 @@ void RotaryDecoder::read(ConfigReader &reader, ModelConfig &config) {
   checkRotary(reader, *attention.rotary);
 }
 
+RotaryOfKinds RotaryDecoder::readRotaryOfKinds(ConfigReader &reader, const ModelConfig &config,
+                                               RotaryOfKinds rotary) const {
+  rotary = par::readRotaryOfKinds(reader, config.maxPositions, rotary);
+  checkRotary(reader, rotary.full);
+  checkRotary(reader, rotary.windowed);
+  return rotary;
+}
+
+void RotaryDecoder::readAttentionBias(ConfigReader &reader) {
+  attention.queryKeyValueBias = attention.outputBias = reader.boolean("attention_bias", false);
+}
+
 void RotaryDecoder::readButRotary(ConfigReader &reader, ModelConfig &config) {
   config.vocab = reader.size("vocab_size", config.vocab);
   config.maxPositions = reader.size("max_position_embeddings", config.maxPositions);
@@ -88,6 +100,24 @@ void RotaryDecoder::addLayers(ModelConfig &config, function_ref<void(int64_t, Bl
   head.tied = tied;
   head.cap = logitCap;
   config.addLayer(share(head));
+}
+
+void RotaryDecoder::addLayersOf(ModelConfig &config,
+                                function_ref<void(int64_t, GroupedAttention &)> change) const {
+  addLayers(config, [&](int64_t i, BlockLayer &block) {
+    GroupedAttention own = attention;
+    change(i, own);
+    block.attention = share(own);
+  });
+}
+
+void RotaryDecoder::addWindowedLayers(ModelConfig &config, const std::vector<int64_t> &windows,
+                                      const RotaryOfKinds *rotary) const {
+  addLayersOf(config, [&](int64_t i, GroupedAttention &own) {
+    own.scores.window = windows[i];
+    if (rotary)
+      own.rotary = windows[i] ? rotary->windowed : rotary->full;
+  });
 }
 
 } // namespace mlir::par

@@ -7,8 +7,8 @@ using namespace llvm;
 
 namespace mlir::par {
 
-/// Which layers have rotary positions: `no_rope_layers` holds 1 for those that have them, in spite of its
-/// name. Without it every `no_rope_layer_interval`-th has none.
+/// Tells which layers have rotary positions: `no_rope_layers` holds 1 for those that have them, in spite of
+/// its name. Without it every `no_rope_layer_interval`-th has none.
 static std::vector<bool> readRotaryLayers(ConfigReader &reader, int64_t layers) {
   constexpr int64_t usual = 4;
   int64_t interval = reader.size("no_rope_layer_interval", usual);
@@ -45,8 +45,7 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   decoder.attention.rotary->theta = 2000000.0;
   decoder.feedForward.width = 11008;
   decoder.read(reader, config);
-  bool bias = reader.boolean("attention_bias", false);
-  decoder.attention.queryKeyValueBias = decoder.attention.outputBias = bias;
+  decoder.readAttentionBias(reader);
   decoder.feedForward.bias = reader.boolean("mlp_bias", false);
 
   std::vector<bool> rotary = readRotaryLayers(reader, decoder.layers);
@@ -55,15 +54,13 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   int64_t window = reader.size("sliding_window", 0);
   LayerPattern pattern{"no_rope_layers", false,
                        [&](int64_t layer) { return used && window && !rotary[layer]; }};
-  std::vector<bool> windowed = readWindowedLayers(reader, decoder.layers, pattern);
+  std::vector<int64_t> windows = readWindows(reader, decoder.layers, pattern, used ? window : 0);
   // A key of Qwen, left over in published configs.
   reader.harmless({"max_window_layers"});
-  decoder.addLayers(config, [&](int64_t layer, BlockLayer &block) {
-    GroupedAttention attention = decoder.attention;
-    attention.scores.window = used && windowed[layer] ? window : 0;
+  decoder.addLayersOf(config, [&](int64_t layer, GroupedAttention &attention) {
+    attention.scores.window = windows[layer];
     if (!rotary[layer])
       attention.rotary.reset();
-    block.attention = share(attention);
   });
 }
 

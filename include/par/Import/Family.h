@@ -19,6 +19,8 @@ struct Family {
   llvm::StringLiteral modelType;
   /// Reads the family's own keys, those of every family being read already, and adds the layers.
   void (*read)(ConfigReader &reader, ModelConfig &config);
+  /// Published configs name Python code that Transformers has as its own class by now.
+  bool isPublishedWithCode = false;
 };
 
 /// All families by name: those of par, and those that were registered.
@@ -38,8 +40,8 @@ Rotary readRotary(ConfigReader &reader, int64_t maxPositions, Rotary rotary = Ro
 struct RotaryOfKinds {
   Rotary full, windowed;
 };
-/// The same keys where kinds of layers differ: `rope_scaling` is of full layers, `rope_parameters` holds a
-/// dictionary for each kind.
+/// The keys are the same where kinds of layers differ: `rope_scaling` is that of full layers, and
+/// `rope_parameters` holds a dictionary for each kind.
 RotaryOfKinds readRotaryOfKinds(ConfigReader &reader, int64_t maxPositions, RotaryOfKinds rotary);
 
 /// Llama and its relatives: rotary positions, one kind of norm, a gated feed-forward and grouped queries.
@@ -53,19 +55,32 @@ struct RotaryDecoder {
   GatedFeedForward feedForward;
   /// The key that names the activation, and what its absence means.
   llvm::StringRef activationKey = "hidden_act", activation = "silu";
-  /// What blocks have beside attention and feed-forward: their norms' names.
+  /// Its names of norms and its dropout are those of all blocks.
   BlockLayer block;
   double embeddingScale = 1, logitCap = 0;
 
   /// Reads the keys that they share. What a family set here and in `config` before is its defaults.
   void read(ConfigReader &reader, ModelConfig &config);
-  /// The same but for rotary positions, of which the family has several.
+  /// Reads them but for rotary positions, of which the family has several.
   void readButRotary(ConfigReader &reader, ModelConfig &config);
-  /// Refuses heads that `rotary` cannot rotate.
-  void checkRotary(ConfigReader &reader, const Rotary &rotary) const;
+  /// Reads rotary positions where kinds of layers have their own; `rotary` holds what absent keys mean.
+  RotaryOfKinds readRotaryOfKinds(ConfigReader &reader, const ModelConfig &config,
+                                  RotaryOfKinds rotary) const;
+  /// Reads `attention_bias` where it is that of all four projections.
+  void readAttentionBias(ConfigReader &reader);
   /// Adds the layers to `config`; `change` makes block i another kind.
   void addLayers(ModelConfig &config,
                  llvm::function_ref<void(int64_t i, BlockLayer &block)> change = nullptr) const;
+  /// Adds layers that differ in their attention alone; `change` makes that of block i.
+  void addLayersOf(ModelConfig &config,
+                   llvm::function_ref<void(int64_t i, GroupedAttention &attention)> change) const;
+  /// Adds layers with these windows, 0 for none. `rotary`, if there is one, has positions of either kind.
+  void addWindowedLayers(ModelConfig &config, const std::vector<int64_t> &windows,
+                         const RotaryOfKinds *rotary = nullptr) const;
+
+private:
+  /// Refuses heads that `rotary` cannot rotate.
+  void checkRotary(ConfigReader &reader, const Rotary &rotary) const;
 };
 
 /// More layers than any model has; bounds the length of a parameter list.

@@ -46,7 +46,7 @@ struct LinearMap {
   Order order = Order::OutputFirst;
   /// Of initial weights; absent: the config's.
   std::optional<double> deviation = std::nullopt;
-  /// Where its weight, and bias, are some rows of a file's tensors.
+  /// The rows of a file's tensors that its weight and bias are, where others have the rest.
   std::optional<JointRows> joint = std::nullopt;
 };
 

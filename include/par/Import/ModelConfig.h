@@ -24,7 +24,7 @@ struct ModelConfig {
   /// sorted.
   std::string file;
   std::vector<std::string> ignoredKeys;
-  /// What else of the file is left out, a sentence each.
+  /// Each sentence names another part of the file that is left out.
   std::vector<std::string> notes;
   int64_t vocab = 0;
   int64_t maxPositions = 0;

@@ -28,7 +28,7 @@ struct JointRows {
   /// The module whose weight or bias the tensor is, such as `self_attn.qkv_proj`.
   std::string module;
   int64_t begin = 0;
-  /// Of the whole tensor.
+  /// The whole tensor has so many.
   int64_t rows = 0;
 };
 

@@ -137,7 +137,7 @@ TEST(Gemma3, theTextPartOfAModelOfPictures) {
   EXPECT_EQ(windows(config), (std::vector<int64_t>{8, 8, 8}));
   ASSERT_EQ(config.notes.size(), 1u);
   EXPECT_TRUE(contains(config.notes[0], "its picture part is left out"));
-  // What a package keeps for exports is a config of its own.
+  // A package keeps a config of its own for exports.
   EXPECT_FALSE(contains(config.json, "vision_config"));
   EXPECT_TRUE(contains(config.json, "eos_token_id"));
   EXPECT_TRUE(contains(failure(R"({"model_type": "gemma3"})"), "the dictionary 'text_config'"));
@@ -189,6 +189,13 @@ TEST(SmolLM3, refusesOtherLists) {
   EXPECT_TRUE(contains(failure(smolLM3, {"no_rope_layers=[0, 1, 1, 1, 1]", "no_rope_layer_interval=2"}),
                        "'no_rope_layers' says that layer 0 has no rotary positions, but "
                        "'no_rope_layer_interval' the opposite; remove one of them"));
+}
+
+TEST(Phi3, codeThatWasPublishedWithIt) {
+  ModelConfig config = read(R"({"model_type": "phi3", "auto_map": {"AutoModel": "modeling_phi3.X"}})");
+  ASSERT_EQ(config.notes.size(), 1u);
+  EXPECT_TRUE(contains(config.notes[0], "'auto_map' is ignored"));
+  EXPECT_FALSE(contains(config.json, "auto_map"));
 }
 
 //===----------------------------------------------------------------------===//
