@@ -67,15 +67,7 @@ PAR_INLINE void backwardPart(const BackwardBlock &block, const Tile &tile, const
                     {panels.queries + part.query, qTile}, false, {memory.scores + part.inScores(), qTile});
   multiplyPanels<L>(part.keys, part.queries, what.value_dim, {values, what.v_stride, 1},
                     {panels.dout + part.query, qTile}, false, {memory.products + part.inScores(), qTile});
-  finishScores<L>(a, block.head.batch, tile, part, masked, memory.scores);
-  const float *z = nullptr;
-  if (what.dropout > 0) {
-    dropoutPart(a, block.head, tile, part, memory.keep);
-    z = memory.keep;
-  }
-  if (hasAllKeys(what))
-    deltaOfPart<L>(part, memory.scores, memory.products, z, terms);
-  backwardScores<L>(part, what.cap, memory.scores, memory.products, z, terms);
+  gradientsOfPart<L>(a, block.head, tile, part, masked, memory, terms);
 }
 
 template <typename L>

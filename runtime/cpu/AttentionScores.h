@@ -70,7 +70,7 @@ PAR_INLINE void maskPartBy(const AttentionView &attention, int64_t entry, const 
   }
 }
 
-/// What every element of a part is before the softmax: capped, then -inf where it is not seen.
+/// Every element of a part is capped before the softmax, then -inf where it is not seen.
 template <typename L>
 PAR_INLINE void finishScores(const AttentionView &attention, int64_t entry, const Tile &tile,
                              const TilePart &part, bool masked, Scores &scores) {
@@ -259,7 +259,7 @@ PAR_INLINE void backwardScoresBy(const TilePart &part, float cap, Scores &scores
         Floats share;
         load(share, scores + at);
         share *= inverse;
-        // What is not seen has no gradient, whatever its slope is, as long as that is a number.
+        // A pair that is not seen has no gradient, whatever its slope is, as long as that is a number.
         maximize(share, Floats{} - 1.0f);
         gradient *= 1.0f - share * share;
       }
@@ -276,6 +276,22 @@ PAR_INLINE void backwardScores(const TilePart &part, float cap, Scores &scores, 
     backwardScoresBy<L, true>(part, cap, scores, products, keep, terms);
   else
     backwardScoresBy<L, false>(part, cap, scores, products, keep, terms);
+}
+
+/// Turns the products of a part, K·Q in `scores` and V·dO in `products`, into P∘Z and dS without the scale.
+template <typename L>
+PAR_INLINE void gradientsOfPart(const AttentionView &attention, const Head &head, const Tile &tile,
+                                const TilePart &part, bool masked, TileMemory &memory, QueryTerms &terms) {
+  const par_attention &what = attention.what;
+  finishScores<L>(attention, head.batch, tile, part, masked, memory.scores);
+  const float *keep = nullptr;
+  if (what.dropout > 0) {
+    dropoutPart(attention, head, tile, part, memory.keep);
+    keep = memory.keep;
+  }
+  if (hasAllKeys(what))
+    deltaOfPart<L>(part, memory.scores, memory.products, keep, terms);
+  backwardScores<L>(part, what.cap, memory.scores, memory.products, keep, terms);
 }
 
 } // namespace par::cpu

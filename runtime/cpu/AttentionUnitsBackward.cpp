@@ -1,7 +1,7 @@
 #include "cpu/AttentionUnitParts.h"
 #include "cpu/AttentionUnits.h"
 
-// As AttentionBackward.cpp, tile by tile.
+// The algorithm is that of AttentionBackward.cpp, tile by tile.
 
 namespace par::cpu {
 namespace {
@@ -76,7 +76,7 @@ PAR_UNITS BackwardPanels panelsOf(const BackwardBlock &block, TileMemory &memory
   return panels;
 }
 
-/// Where the gradient of a tile's keys or values is summed up.
+/// The place at which the gradient of a tile's keys or values is summed up.
 struct KeyGradient {
   int64_t dim;
   float *sums; ///< of the tile's first key; null: not computed
@@ -106,15 +106,7 @@ PAR_UNITS void backwardPart(const BackwardBlock &block, const Tile &tile, const 
   const par_attention &what = a.what;
   scoresOf(kernels, part, keys, panels.queries, panels.whole, what.scale, memory.scores);
   scoresOf(kernels, part, values, panels.dout, panels.wholeValues, 1.0f, memory.products);
-  finishScores<L>(a, block.head.batch, tile, part, masked, memory.scores);
-  const float *z = nullptr;
-  if (what.dropout > 0) {
-    dropoutPart(a, block.head, tile, part, memory.keep);
-    z = memory.keep;
-  }
-  if (hasAllKeys(what))
-    deltaOfPart<L>(part, memory.scores, memory.products, z, terms);
-  backwardScores<L>(part, what.cap, memory.scores, memory.products, z, terms);
+  gradientsOfPart<L>(a, block.head, tile, part, masked, memory, terms);
 }
 
 PAR_UNITS void backwardTile(const BackwardBlock &block, const Tile &tile, const TileCover &cover,
