@@ -12,7 +12,7 @@
 
 namespace par::chat {
 
-/// What a message says of its reasoning, under the first of the names that it has; null where it has none.
+/// The reasoning of a message, under the first of the names that it has; null where it has none.
 const Json *reasoningOf(const Json &message);
 
 class ChatTemplate {

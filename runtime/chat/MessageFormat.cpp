@@ -43,7 +43,8 @@ io::Status MessageFormat::checkByTurns(const Messages &messages, const LeftOut &
   return {};
 }
 
-/// By its own name, or as the reasoning, which templates find under other names, too.
+/// A template may read a value by its own name, or as the reasoning, which templates find under other names,
+/// too.
 static bool reads(const ChatTemplate &whole, const Json &message, const std::string &key, const Json &value) {
   bool isReasoning = key == "reasoning_content" || key == "thinking" || key == "reasoning";
   return whole.readsKey(key) || (isReasoning && value == *reasoningOf(message) &&

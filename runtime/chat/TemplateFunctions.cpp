@@ -62,7 +62,7 @@ static Json split(const std::string &text, const std::string &by, int line) {
 }
 
 namespace {
-/// As json.dumps(value, ensure_ascii=isAscii, indent=indent).
+/// It writes as json.dumps(value, ensure_ascii=isAscii, indent=indent).
 struct JsonWriter {
   int64_t indent; ///< negative: all in one line
   bool isAscii;
@@ -129,7 +129,7 @@ static Json itemsOf(const Json &value, int line) {
   return pairs;
 }
 
-/// By their names, in which upper and lower case are the same.
+/// Items are sorted by their names, in which upper and lower case are the same.
 static Json sortedItems(const Json &value, const Arguments &arguments) {
   if (!arguments.given.empty() || !arguments.named.empty())
     refuse(arguments.line, "dictsort with arguments");

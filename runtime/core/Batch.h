@@ -12,7 +12,7 @@ struct BatchRow {
   explicit BatchRow(int64_t sequence);
 
   std::vector<int32_t> tokens, targets;
-  /// Where each token stands in its document, and that document's number, from 0.
+  /// Each token's place in its document, and that document's number, both from 0.
   std::vector<int32_t> positions, documents;
 };
 

@@ -15,7 +15,7 @@ void openTrainingData(const RunOptions &options, Loaded &loaded);
 /// The same of evaluation. Throws Error, also where rows are left over: nothing says that they do not count.
 void openEvaluationData(const RunOptions &options, Loaded &loaded);
 
-/// What windows do at the ends of documents: what a package was compiled for, else what flags say.
+/// Windows treat the ends of documents as a package was compiled for, else as flags say.
 io::Documents documentsOf(const io::DataOptions &data, const Manifest &manifest);
 const char *nameOf(io::Documents documents);
 

@@ -13,7 +13,7 @@ static bool isGiven(const RunOptions &options, const std::string &flag) {
   return std::find(options.given.begin(), options.given.end(), flag) != options.given.end();
 }
 
-/// What becomes of documents is decided by the package, or by flags where it does not know them.
+/// The package decides what becomes of documents, or flags do where it does not know them.
 static void refuseDocuments(const RunOptions &options, const Manifest &manifest) {
   bool isolates = manifest.reads("token_documents");
   io::Documents wanted = options.data.documents;

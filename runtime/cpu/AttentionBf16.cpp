@@ -71,7 +71,7 @@ public:
 private:
   int64_t rows(const Tensor &tensor) const { return tensor.ofQueries ? what.q_rows : what.k_rows; }
 
-  /// What is not widened, from a row of the batch on. `offsets`: room for those of dropout.
+  /// Lets the buffers that are not widened begin at a row of the batch. `offsets`: room for those of dropout.
   void beginAt(int64_t row, void **list, int32_t *offsets) const {
     list[par_attention_lse] = static_cast<float *>(list[par_attention_lse]) + row * heads() * what.q_rows;
     auto move = [&](int table, int64_t ofEntry) {

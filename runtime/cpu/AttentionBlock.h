@@ -7,7 +7,7 @@
 
 namespace par::cpu {
 
-/// What all blocks of a call have in common.
+/// A call, as all of its blocks see it.
 struct AttentionCall : AttentionView {
   KeyTiles keyTiles;
 
@@ -36,7 +36,7 @@ public:
   TileCover cover;
 };
 
-/// Where a call's operands are.
+/// The addresses of a call's operands.
 template <typename Element>
 struct AttentionOperands {
   const Element *q, *k, *v;

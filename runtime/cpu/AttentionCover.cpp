@@ -30,7 +30,7 @@ struct Bounds {
   int32_t first, last;
 };
 Bounds boundsOf(const par_attention &what, int32_t key) {
-  // Without a rule its bound lies beyond every position.
+  // The bound of a rule that does not hold lies beyond every position.
   int64_t last = what.window ? int64_t(key) + what.window - 1 : INT32_MAX;
   return {what.causal ? key : INT32_MIN, int32_t(std::min<int64_t>(last, INT32_MAX))};
 }
@@ -70,7 +70,7 @@ Strips stripsSeen(const AttentionView &attention, const BlockQueries &queries, i
   const int32_t *positions = keys.positions + tile.k,
                 *documents = keys.documents ? keys.documents + tile.k : nullptr;
   if (extremes.lowDocument != extremes.highDocument) {
-    // What one query sees by its position may be in another's document.
+    // A key that one query sees by its position may be in another's document.
     int64_t first = queries.q + band * bandWidth,
             count = std::min(bandWidth, queries.rows - band * bandWidth);
     return stripsWith(

@@ -31,7 +31,7 @@ struct TileCover {
 struct RowExtremes {
   int32_t lowPosition, highPosition, lowDocument = 0, highDocument = 0;
 
-  /// Of rows [first, first + count) of a table.
+  /// The extremes of rows [first, first + count) of a table.
   static RowExtremes of(const RowTable &table, int64_t first, int64_t count);
   void include(const RowExtremes &other);
 };

@@ -102,7 +102,7 @@ struct TilePart {
 void dropoutPart(const AttentionView &attention, const Head &head, const Tile &tile, const TilePart &part,
                  Scores &keep);
 
-/// What a thread works on one block of queries with: tiles, panels for copies of operands, and pairs of bf16
+/// A thread works on one block of queries with this: tiles, panels for copies of operands, and pairs of bf16
 /// numbers that scores are rounded to. Panels are there from the start for six of kTile or qTile times
 /// `usualDim`; a first call with more takes them from the heap.
 class TileMemory {

@@ -1,4 +1,4 @@
-/// What attention by bf16 units does in both directions: a tile's operands and scores as pairs of bf16
+/// Attention by bf16 units has these parts in both directions: a tile's operands and scores as pairs of bf16
 /// numbers. A product's terms are paired: those of scores along the head, those of what scores are multiplied
 /// with along keys or queries.
 #ifndef PAR_CPU_ATTENTIONUNITPARTS_H
@@ -107,7 +107,7 @@ PAR_UNITS inline PairRows roundedRight(const Scores &scores, const TilePart &par
   return {room + first * qTile + part.query, qTile};
 }
 
-/// The same as the left operand: pairs along queries. What is beyond the keys means nothing.
+/// Rounds scores to the left operand: pairs along queries. Rows beyond the keys mean nothing.
 PAR_UNITS inline PairRows roundedLeft(const Scores &scores, const TilePart &part, float scale, float *room) {
   for (int64_t i = part.key; i < part.key + part.keys; ++i)
     for (int64_t j = part.query; j < part.query + part.queries; j += L::width) {

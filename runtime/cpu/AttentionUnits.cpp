@@ -2,7 +2,7 @@
 
 #include "cpu/AttentionUnitParts.h"
 
-// As AttentionForward.cpp, tile by tile.
+// The algorithm is that of AttentionForward.cpp, tile by tile.
 
 namespace par::cpu {
 

@@ -16,7 +16,7 @@ inline Pool *poolOf(void *context) {
   return device ? static_cast<CpuDevice *>(device)->threads() : nullptr;
 }
 
-/// Where pairs are counted that attention computes; null: nobody counts.
+/// The counter of pairs that attention computes; null: nobody counts.
 inline std::atomic<int64_t> *pairsOf(void *context, bool backward) {
   device::Device *device = contextOf(context).device;
   return device ? &static_cast<CpuDevice *>(device)->countedPairs(backward) : nullptr;

@@ -7,7 +7,7 @@
 
 namespace par::data {
 
-/// Where tokens begin and end in the text that they are of; blanks that an added token takes are its own. A
+/// Finds where tokens begin and end in their text; blanks that an added token takes are its own. A
 /// space that the tokenizer puts before a word is not in the text: a token of it alone stands where the word
 /// begins. False where a normalizer changed the text.
 static bool findPlaces(const text::Tokenizer &tokenizer, std::string_view text,

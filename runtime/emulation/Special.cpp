@@ -49,7 +49,7 @@ float par_emulate_reciprocal(float x) {
   double error = bitsOf(x) & 1 ? 0x1p-23 : -0x1p-23;
   return flushed(float(1 / double(flushed(x)) * (1 + error)));
 }
-/// The same; here it is 2^-11.
+/// The tangent is off by as much as the hardware's may be, 2^-11.
 float par_emulate_tangent(float x) {
   double error = bitsOf(x) & 1 ? 0x1p-11 : -0x1p-11;
   return float(std::tanh(double(x)) * (1 + error));

@@ -1,5 +1,5 @@
-/// What only tokenizers with marks for spaces have, which SentencePiece learnt: Llama 2, Mistral, Gemma,
-/// Phi 3.
+/// Tokenizers with marks for spaces, which SentencePiece learnt, have parts of their own: Llama 2, Mistral,
+/// Gemma, Phi 3.
 #include "text/TokenizerReader.h"
 #include "text/Utf8.h"
 

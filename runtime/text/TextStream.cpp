@@ -12,7 +12,7 @@ static void replaceEach(std::string &bytes, std::string &text) {
   bytes.clear();
 }
 
-/// Of a byte-level vocabulary, whose tokens may begin and end within characters.
+/// Tokens of a byte-level vocabulary may begin and end within characters.
 void TextStream::addBytes(std::string &text) {
   size_t at = 0;
   for (size_t length; at < pending.size(); at += length) {

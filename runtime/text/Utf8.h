@@ -13,7 +13,7 @@ namespace par::text {
 /// npos.
 size_t findInvalidUtf8(std::string_view text);
 
-/// What stands at a place of any bytes: a character, the beginning of one that ends with the text, or bytes
+/// Any bytes may stand at a place: a character, the beginning of one that ends with the text, or bytes
 /// that belong to none, as many as Unicode advises to replace by one U+FFFD.
 enum class Sequence { whole, cut, broken };
 Sequence sequenceAt(std::string_view text, size_t at, size_t &length);

@@ -19,7 +19,7 @@ namespace mlir::par {
 
 enum class FloatKind { F32, BF16 };
 enum class OptimizerKind { AdamW, Sgd };
-/// What programs know of the documents that a window of tokens holds.
+/// Programs may know the documents that a window of tokens holds.
 enum class DocumentsKind {
   Pack,    ///< nothing: tokens see those of documents before theirs
   Isolate, ///< where each token's begins: tokens see those of their own, and positions begin with it

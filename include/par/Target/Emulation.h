@@ -8,9 +8,9 @@
 
 namespace mlir::par {
 
-/// What the threads of emulated kernels have executed. Addresses at constant distances, changes of sign,
-/// parts of vectors and what else no instruction of a GPU is made of do not count; quotients count as what
-/// they become.
+/// These instructions the threads of emulated kernels have executed. Addresses at constant distances, changes
+/// of sign, parts of vectors and what else no instruction of a GPU is made of do not count; quotients count
+/// as what they become.
 struct EmulatedCounts {
   uint64_t instructions; ///< all, a product of matrices as one
   uint64_t matrices;     ///< of those: products of matrices, once for each lane

@@ -7,7 +7,7 @@
 using namespace llvm;
 using namespace mlir::par;
 
-/// What f32's and integers' divisions become, about.
+/// Divisions of f32 and of integers become about so many instructions.
 static constexpr uint64_t kQuotient = 9, kWholeQuotient = 5;
 
 static bool isFree(const Instruction &instruction) {

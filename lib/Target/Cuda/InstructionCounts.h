@@ -8,8 +8,8 @@
 
 namespace mlir::par {
 
-/// Of each basic block, as the device's back end gets it; written into it when it has become code of a
-/// processor.
+/// Counts are those of each basic block, as the device's back end gets it, and are written into it when it
+/// has become code of a processor.
 class InstructionCounts {
 public:
   void collect(llvm::Module &module);

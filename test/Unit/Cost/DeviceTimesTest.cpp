@@ -84,7 +84,7 @@ TEST(DeviceTimes, AttentionCountsWhatIsSeen) {
   EXPECT_NEAR(getAttentionSeconds(shape, device), 5 * products / 20, 1);
   shape.headDim = 120; // the nearest that is known
   EXPECT_NEAR(getAttentionSeconds(shape, device), 5 * products * 120 / 64 / 10, 1);
-  // Of values of another size are two of the five products, and one of two.
+  // Two of the five products have values of another size, and one of two.
   shape.headDim = 64, shape.valueDim = 32;
   EXPECT_NEAR(getAttentionSeconds(shape, device), (3 + 2 * 0.5) * products / 20, 1);
   shape.backward = false;

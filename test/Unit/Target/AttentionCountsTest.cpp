@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 namespace {
-/// Of a pair, in lanes: what all threads execute of it.
+/// The cost of a pair in lanes, as all threads execute it.
 struct PairCost {
   double instructions = 0, matrices = 0, functions = 0, accesses = 0, bytes = 0;
 
@@ -25,7 +25,7 @@ struct Workload {
   int64_t documentRows; ///< of each document, or of a sequence without them
 };
 
-/// Of one head, in which pairs are those of a causal mask.
+/// Measures one head, whose pairs are those of a causal mask.
 PairCost measure(const Workload &work, const char *type, bool isBackward) {
   AttentionText text(work.shape, type);
   KernelOfText kernel(isBackward ? text.backward() : text.forward(), /*isAligned=*/true,
@@ -117,7 +117,7 @@ TEST(AttentionCountsTest, Table) {
       }
 }
 
-/// Of heads of 64, which have the least to hide them behind; forward, in few tiles.
+/// Heads of 64 have the least to hide them behind. The pass is the forward one, in few tiles.
 TEST(AttentionCountsTest, CapsAndDocumentsAreCheap) {
   PairCost plain;
   for (const Workload &work : listWorkloads(256, 64, /*isBackward=*/false)) {

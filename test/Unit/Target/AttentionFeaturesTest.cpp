@@ -33,7 +33,7 @@ AttentionShape makeShape(int64_t rows, int64_t headDim, int64_t group = 1) {
   return shape;
 }
 
-/// In the rows of a joint tensor, of which each has its own width.
+/// They lie in the rows of a joint tensor, each of which has its own width.
 TEST(AttentionFeaturesTest, ValuesOfAnotherSize) {
   AttentionShape shape = makeShape(20, 24, 2);
   shape.batch = 2;
@@ -62,7 +62,7 @@ TEST(AttentionFeaturesTest, Caps) {
   check(shape);
 }
 
-/// Of each head its own; a row that sees no key has the sink alone. Capped scores have another unit.
+/// Each head has its own; a row that sees no key has the sink alone. Capped scores have another unit.
 TEST(AttentionFeaturesTest, Sinks) {
   AttentionShape shape = makeShape(40, 16, 3);
   shape.kvHeads = 2;

@@ -79,7 +79,7 @@ TEST(AttentionKernelTest, RowsOfJointTensors) {
   check({1, 40, 40, 2, 1, 20, "causal", 0.2, /*isJoint=*/true});
 }
 
-/// In f32 the shared memory has room for three warps' rows of a head of 256: threads have unlike numbers of
+/// The shared memory has room in f32 for three warps' rows of a head of 256: threads have unlike numbers of
 /// chunks, and no chunk behind the last tile is read.
 TEST(AttentionKernelTest, BlocksOfThreeWarps) {
   AttentionShape shape{1, 48, 48, 1, 1, 256};

@@ -69,7 +69,7 @@ public:
   bool isOnceIn(int64_t count) { return draw(1, count) == 1; }
 
 private:
-  /// Of a head; a few are those of latent attention and beyond.
+  /// The size of a head; a few are those of latent attention and beyond.
   int64_t drawSize() {
     switch (draw(0, 7)) {
     case 0:

@@ -14,7 +14,7 @@ struct AttentionTables {
   RowNumbers qPositions, kPositions, qDocuments = nullptr, kDocuments = nullptr;
 };
 
-/// What is not drawn as any numbers are.
+/// Sets the inputs that are no random numbers.
 inline void setInputs(KernelCase &kernel, const AttentionText &text, const AttentionTables &tables) {
   kernel.slack = text.getSlack();
   if (text.drops())

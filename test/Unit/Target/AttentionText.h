@@ -32,7 +32,7 @@ public:
   /// them.
   int64_t getTables() const { return tables; }
   bool drops() const { return s.dropout > 0; }
-  /// By which lse may be off: capped scores of bf16, by 2^-11 of themselves (AttentionCall::hasRoughCap).
+  /// The error that lse may have: capped scores of bf16, by 2^-11 of themselves (AttentionCall::hasRoughCap).
   double getSlack() const { return type == "bf16" && s.headDim + s.countValue() < 256 ? s.cap / 2048 : 0; }
 
 private:
@@ -50,7 +50,7 @@ private:
   int64_t keyWidth() const { return s.kvHeads * s.headDim; }
   int64_t valueWidth() const { return s.kvHeads * s.countValue(); }
   int64_t jointWidth() const { return queryWidth() + keyWidth() + valueWidth(); }
-  /// Of a joint tensor: name, type and width.
+  /// A part of a joint tensor: name, type and width.
   struct Part {
     std::string name, type;
     int64_t width;

@@ -66,7 +66,7 @@ public:
     return reinterpret_cast<par_emulated_kernel>(dlsym(library, ("par_emulated_" + name).c_str()));
   }
 
-  /// Of all launches so far; null if they are not counted.
+  /// The counts of all launches so far; null if they are not counted.
   EmulatedCounts *getCounts() const {
     return static_cast<EmulatedCounts *>(dlsym(library, kEmulatedCounts.data()));
   }

@@ -94,7 +94,7 @@ TEST(HostKernelsTest, NothingIsLeftOfAClosedLibrary) {
   EXPECT_LT(countMappings(), before + 32);
 }
 
-/// For a grid of blocks.
+/// The text of a kernel for a grid of blocks.
 std::string getPairsOfBlocks() {
   std::string text = change(kPairs, "  %from =", R"(  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %first = mul i32 %b, 64
@@ -114,7 +114,7 @@ TEST(HostKernelsTest, WarpsExchangeInEveryOrder) {
   }
 }
 
-/// Of numbers with signs.
+/// The numbers have signs.
 TEST(HostKernelsTest, WarpsFindTheLeastAndTheGreatest) {
   std::string exchange = "%other = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %x, i32 1, i32 31)";
   for (auto [name, lane] : {std::pair("min", 0), std::pair("max", 31)})

@@ -40,7 +40,7 @@ public:
 
   /// The same bytes in three orders, nothing found, and what the interpreter says.
   void check();
-  /// By how much results of f32 may differ beside what rounding does, for a kernel of bf16 that gives them.
+  /// Results of f32 may differ by this much beside what rounding does, for a kernel of bf16 that gives them.
   double slack = 0;
   /// In one order: nothing found, and what the interpreter says.
   std::vector<Memory> checkValues(par_emulation_order order);
@@ -79,7 +79,7 @@ public:
   /// Ins, outs, scratch, by the numbers that launches have for them. The first output lies where the input
   /// `inPlace` does, if there is one.
   std::vector<Memory> emulate(par_emulation_order order, std::optional<size_t> inPlace = std::nullopt);
-  /// As if it had been emulated: operands and launches, but nothing is computed.
+  /// Lists operands and launches as if it had been emulated, but computes nothing.
   void list();
 
   rank::WorkOpInterface work;

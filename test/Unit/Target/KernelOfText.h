@@ -45,7 +45,7 @@ public:
       one.emplace(*program, program->names[0], random);
   }
 
-  /// Of all emulations so far.
+  /// The counts of all emulations so far.
   EmulatedCounts getCounts() const { return *program->kernels->getCounts(); }
   KernelCase &operator*() { return *one; }
   KernelCase *operator->() { return &*one; }

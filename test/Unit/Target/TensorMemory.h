@@ -73,7 +73,7 @@ private:
 /// Normal numbers; scalars are positive, as counts and scales are; ids are within any table.
 Tensor drawTensor(RankedTensorType type, std::mt19937 &random);
 
-/// What lies in memory is what the interpreter says, but for rounding, and in f32 but for `slack`.
+/// The memory holds what the interpreter says, but for rounding, and in f32 but for `slack`.
 void compareTensors(const Tensor &expected, Memory &out, double slack = 0);
 
 } // namespace mlir::par

@@ -47,7 +47,7 @@ public:
     for (auto [dim, factor] : llvm::enumerate(factors))
       rule.mapResult(number, dim, factor);
   }
-  /// What both ops read alike.
+  /// Maps the operands that both ops have.
   void inputs() {
     operand(op.getQMutable(), query());
     operand(op.getKMutable(), keys());
@@ -110,7 +110,7 @@ static Value buildShardOffsets(Localizer &localizer, int64_t qOperand) {
   return builder.create<ConcatOp>(loc, RankedTensorType::get({kDropoutDims}, builder.getI32Type()), parts, 0);
 }
 
-/// Where rows of q are split, those of a rank are no diagonal of their own with all rows of k.
+/// Clones the op. If rows of q are split, those of a rank are no diagonal of their own with all rows of k.
 template <typename Op>
 static FailureOr<SmallVector<Value>> cloneAttention(Localizer &localizer, int64_t qOperand) {
   FailureOr<SmallVector<Value>> results = localizer.clone();

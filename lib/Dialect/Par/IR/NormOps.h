@@ -1,4 +1,4 @@
-//===- NormOps.h - what the derivatives of norms share -----------------------------------------*- C++ -*-===//
+//===- NormOps.h - what the derivatives of norms share ----------------------------------------*- C++ -*-===//
 #ifndef PAR_DIALECT_PAR_IR_NORMOPS_H
 #define PAR_DIALECT_PAR_IR_NORMOPS_H
 

@@ -16,8 +16,8 @@ using namespace mlir::par;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Which of an input's dimensions are rows, and which columns: those of the weight, over which a row is
-/// normalised.
+/// The dimensions of an input are rows or columns. A row is normalised over its columns, which are the
+/// weight's dimensions.
 struct RowsAndColumns {
   ArrayRef<int64_t> shape;
   int64_t leading;
@@ -115,7 +115,7 @@ static Value sumColumns(ComputeBuilder &b, Value value, const RowsAndColumns &di
   return b.reduce(ReduceKind::Sum, value, dims.columnDims());
 }
 
-/// What is multiplied with a normalised row, in the shape of `like`.
+/// Builds the factor of normalised rows, weight + offset, in the shape of `like`.
 static Value spreadWeight(ComputeBuilder &b, Value weight, const APFloat &offset, Value like) {
   Value w = b.load(weight);
   if (double added = offset.convertToDouble(); added != 0.0)

@@ -13,7 +13,7 @@ using namespace mlir::par;
 /// The dimension that positions number.
 static constexpr int64_t kSequence = 1;
 
-/// What is rotated: `pairs` in each row that positions number.
+/// Each row of the input has room for `pairs`, which are rotated.
 static LogicalResult verifyPairs(Operation *op, StringRef rank, StringRef code, Value input, int64_t pairs) {
   if (failed(verifyMinRank(op, rank, "input", input, 3)))
     return failure();

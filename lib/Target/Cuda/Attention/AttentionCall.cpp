@@ -38,7 +38,7 @@ private:
     return -1;
   }
 
-  /// Of positions, documents and what dropout needs.
+  /// Positions, documents and the counters of dropout are such numbers.
   int64_t getNumbers(Value tensor) {
     if (tensor && !getElementTypeOrSelf(tensor).isInteger(32))
       isFine = work.emitOpError("attention on a GPU: integers of type ")
@@ -54,7 +54,7 @@ private:
     return countIns() + std::distance(outputs.begin(), found);
   }
 
-  /// Of an output and its gradient.
+  /// An output and its gradient are whole buffers.
   BufferRows ofWhole(int64_t operand) { return {operand, 0, call.countQueryHeads() * call.valueDim}; }
   static BufferRows ofRows(rank::RowsAttr rows, int64_t before = 0) {
     return {before + rows.getBuffer(), rows.getOffset(), rows.getStride()};

@@ -125,7 +125,7 @@ NumberRange AttentionKernel::findTiles(RowTables tables, NumberRange documents, 
   return {code.create<arith::SubIOp>(found.low, code.rest(found.low, plan.others)), found.high};
 }
 
-/// Of those that this thread looks at, 16 bytes at a time.
+/// A thread looks at its share of the table, 16 bytes at a time.
 NumberRange AttentionKernel::scanDocuments(Value table, NumberRange documents, int64_t rows) {
   int64_t access = task.isAligned && rows % 4 == 0 ? 4 : 1;
   Value span = code.create<arith::SubIOp>(documents.high, documents.low);
@@ -146,7 +146,7 @@ NumberRange AttentionKernel::scanDocuments(Value table, NumberRange documents, i
   return {code.combineWarp(ReduceKind::Min, found[0]), code.combineWarp(ReduceKind::Max, found[1])};
 }
 
-/// What all warps have found together.
+/// The result is what all warps have found together.
 NumberRange AttentionKernel::shareFound(NumberRange found) {
   if (plan.warps == 1)
     return found;
@@ -183,7 +183,7 @@ Value AttentionKernel::toScore(Value product) {
   return code.multiply(product, code.real(call.scale * getUnit()));
 }
 
-/// In bf16 by the hardware.
+/// The hardware computes it for bf16.
 Value AttentionKernel::tangent(Value x) {
   if (!isBf16())
     return code.create<math::TanhOp>(x);

@@ -45,7 +45,7 @@ protected:
 
   /// Rows of a head of `columns` elements: of `perSequence` rows in each sequence.
   HeadRows findHead(BufferRows rows, Value batch, Value head, int64_t perSequence, int64_t columns);
-  /// Of q and its gradient; of out and its gradient.
+  /// The first is for q and its gradient, the second for out and its gradient.
   HeadRows findQueries(BufferRows rows, Value batch, Value head) {
     return findHead(rows, batch, head, call.qRows, call.headDim);
   }
@@ -80,8 +80,8 @@ protected:
   SharedTile getSummed(const SharedTile &tile, HeadColumns of) {
     return part ? tile.from(code.times(part, of.sums)) : tile;
   }
-  /// What a warp has added up of a head's columns goes to rows from `firstRow` on, through those that are its
-  /// own where a tile lay.
+  /// Stores sums: those of a warp over a head's columns go to rows from `firstRow` on, through those that are
+  /// its own where a tile lay.
   void storeRows(const Fragments &sums, const SharedTile &tile, HeadColumns of, HeadRows to, Value firstRow);
 
   //===--------------------------------------------------------------------===//
@@ -99,15 +99,15 @@ protected:
 
   /// Units of scores in a natural one.
   double getUnit() const { return isBf16() ? 1.4426950408889634 : 1.0; }
-  /// With a cap a score is kept as what the cap is made of: a tangent, or in bf16 the sigmoid of twice its
-  /// argument minus 1, from −1 to 0. In units of the exponential it is that times the first of these, plus
-  /// the second.
+  /// A capped score is kept as the number that the cap is made of: a tangent, or in bf16 the sigmoid of twice
+  /// its argument minus 1, from −1 to 0. In units of the exponential it is that times the first of these,
+  /// plus the second.
   std::pair<double, double> getCapUnits() const {
     double cap = call.cap * getUnit();
     return isSigmoid() ? std::pair(2 * cap, cap) : std::pair(cap, 0.0);
   }
   bool isSigmoid() const { return call.cap > 0 && isBf16() && !call.hasRoughCap(); }
-  /// What sums of gradients of scores are multiplied by.
+  /// Sums of gradients of scores are multiplied by it.
   double getGradientScale() const { return isSigmoid() ? 4 * call.scale : call.scale; }
   /// The score of a product of a query and a key.
   Value toScore(Value product);
@@ -119,14 +119,14 @@ protected:
   /// base are one instruction.
   Value toBase(Value score);
   Value subtractBase(Value score, Value base);
-  /// The same of a score that has been a base itself: 0 if it is this one.
+  /// Subtracts a base from a score that has been one itself: 0 if it is this one.
   Value subtractBases(Value score, Value base);
-  /// What the exponential of a row's scores has to be divided by, as a base; infinite without any key, so
-  /// that all exponentials are 0.
+  /// The divisor of the exponentials of a row's scores, as a base. It is infinite without any key, so that
+  /// all exponentials are 0.
   Value toDivisor(Value lse);
-  /// Of a row without keys.
+  /// The divisor of a row without keys.
   double getNoDivisor() const;
-  /// How fast a capped score grows with what it is of, 1 − (score / cap)²; a quarter of it of a sigmoid.
+  /// The slope of a capped score, 1 − (score / cap)². A sigmoid has a quarter of it.
   Value getSlope(Value score);
 
   const AttentionTask &task;

@@ -8,20 +8,21 @@ using namespace mlir::par;
 
 /// Of a block, so that an A100 (164 KiB) has one and an H100 (228 KiB) two of the largest at a time.
 static constexpr int64_t kMostShared = 96 << 10;
-/// Of a block that has a multiprocessor of an A100 to itself: for heads that do not fit otherwise.
+/// The shared memory of a block that has a multiprocessor of an A100 to itself, for heads that do not fit
+/// otherwise.
 static constexpr int64_t kMostSharedAlone = 163 << 10;
 static constexpr int64_t kMostWarps = 4, kMostOthers = 64;
 /// Sums of f32 that a thread keeps without spilling, of what it adds up and of the tile that it works on.
 static constexpr int64_t kMostSums = 152;
-/// As many as it keeps with the smallest tile (keys of 192, values of 128). What has more is shared by
-/// several blocks, which compute all scores each.
+/// A block keeps so many sums with the smallest tile (keys of 192, values of 128). Larger heads are shared by
+/// several blocks, each of which computes all scores.
 static constexpr int64_t kMostSumsOfOne = 176;
 /// Sums with which a thread of a forward pass does with kManyRegisters. By itself ptxas takes 153 for sm_90,
 /// and 128 and four bytes of memory for sm_80; asked for 128 it finds them on both, with as many
 /// instructions.
 static constexpr int64_t kSumsOfMany = 64;
-/// The same of queries' gradients with a cap or with documents; with both, with dropout, or with a cap and a
-/// window, they spill a few bytes.
+/// The sums of queries' gradients with a cap or with documents that do with as many registers; with both,
+/// with dropout, or with a cap and a window, they spill a few bytes.
 static constexpr int64_t kSumsOfManyBackward = 96;
 /// Rows and columns of the smallest tile.
 static constexpr int64_t kSmallest = 16;
@@ -108,15 +109,16 @@ static bool fitShared(AttentionPlan &plan, const AttentionCall &call, int64_t mo
   return true;
 }
 
-/// Of a thread of queries' gradients: by itself ptxas takes 156 with documents and 137 with a cap for sm_90.
+/// Chooses registers of a thread of queries' gradients: by itself ptxas takes 156 with documents and 137 with
+/// a cap for sm_90.
 static int64_t chooseBackwardRegisters(const AttentionPlan &plan, const AttentionCall &call) {
   bool isOne = call.hasDocuments() ? call.cap == 0 : call.cap > 0 && call.window == 0;
   bool isSmall = call.type.isBF16() && call.dropout == 0 && countSums(plan) == kSumsOfManyBackward;
   return plan.pass == AttentionPass::Queries && isOne && isSmall ? kManyRegisters : 0;
 }
 
-/// Of a thread (Launch::registers). In f32 an H100's shared memory has room for few blocks:
-/// registers for more are of no use. By itself ptxas looks for them, and spills with a window.
+/// Chooses the registers of a thread (Launch::registers). In f32 an H100's shared memory has room for few
+/// blocks: registers for more are of no use. By itself ptxas looks for them, and spills with a window.
 static int64_t chooseRegisters(const AttentionPlan &plan, const AttentionCall &call) {
   constexpr int64_t kShared = 228 << 10, kSharedOfSystem = 1 << 10; // of a multiprocessor, of a block
   if (plan.pass != AttentionPass::Forward)

@@ -179,7 +179,7 @@ private:
     return weights = scores;
   }
 
-  /// What is not seen has a slope, but is hidden.
+  /// A pair that is not seen has a slope, but is hidden.
   Fragments computeCapped(const Fragments &scores, Fragments &weights) {
     Fragments probabilities = scores;
     probabilities.forEach([&](int64_t, int64_t strip, int64_t column, Value &score) {

@@ -2,7 +2,7 @@
 // With P = exp(S − lse) recomputed, D = dropout and delta = Σ dout·out of a row (Dao, "FlashAttention-2",
 // 2023, algorithm 2):
 //   dP = D(dout Vᵀ), dS = P (dP − delta), dQ = scale · dS K
-// With a cap P and dS are of the capped scores, and dS is multiplied by their slope.
+// P and dS are those of capped scores where there is a cap, and dS is multiplied by their slope.
 // A block has queries and walks the keys, so that a row of dQ is one thread's sum. It leaves delta for the
 // keys.
 #include "QueryKernel.h"
@@ -92,7 +92,7 @@ private:
     return gradients;
   }
 
-  /// With a cap: probabilities times slopes. What is not seen has a slope, but is hidden.
+  /// The weights of a cap are probabilities times slopes. A pair that is not seen has a slope, but is hidden.
   Fragments computeWeights() {
     Fragments scores = computeScores(), weights = scores;
     weights.forEach(

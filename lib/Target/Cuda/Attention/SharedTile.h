@@ -38,7 +38,7 @@ public:
 
   /// The columns from one on.
   SharedTile from(Value column) const;
-  /// At the same place as many rows of other columns.
+  /// A tile at the same place with as many rows of other columns.
   SharedTile reshape(int64_t columns) const { return {code, memory, 0, element, rows, columns}; }
 
   /// All threads of a block of `threads` bring rows from `firstRow` on, a multiple of `rows`; what is behind

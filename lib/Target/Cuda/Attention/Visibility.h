@@ -12,7 +12,7 @@ struct NumberRange {
   Value low, high;
 };
 
-/// Where the tables of a batch entry's rows begin.
+/// The addresses at which the tables of a batch entry's rows begin.
 struct RowTables {
   Value positions;
   Value documents; ///< null: all rows are of one
@@ -24,20 +24,21 @@ struct RowPlace {
   Value document; ///< null: there are none
 };
 
-/// Of some rows the first and the last: by document, and in a document by position. Without documents that is
-/// the least and the greatest position.
+/// The first and the last of some rows, by document, and in a document by position. Without documents they
+/// are the least and the greatest position.
 struct RowRange {
   NumberRange positions, documents;
 };
 
-/// By positions and documents, as par.attention says: a query sees a key of its document that is not behind
-/// it (causal) and not too far before it (window).
+/// Decides by positions and documents, as par.attention says: a query sees a key of its document that is not
+/// behind it (causal) and not too far before it (window).
 class Visibility {
 public:
   Visibility(BlockCode &code, const AttentionCall &call);
 
   RowPlace readPlace(RowTables tables, Value row);
-  /// Of the rows from `first` on, `count` of them as far as there are `rows`. Every warp finds the same.
+  /// The range of the rows from `first` on, `count` of them as far as there are `rows`. Every warp finds the
+  /// same.
   RowRange findRange(RowTables tables, Value first, int64_t count, int64_t rows);
   /// False if no query of a range can see a key of the other.
   Value mayAnySee(const RowRange &queries, const RowRange &keys);
@@ -54,7 +55,7 @@ private:
   Value either(Value a, Value b) { return code.create<arith::OrIOp>(a, b); }
   /// query − key < window
   Value isNear(Value query, Value key);
-  /// Where documents are the same, `alike`; else whether they are in order.
+  /// It is `alike` where documents are the same, else it says whether they are in order.
   Value inOrder(Value firstDocument, Value secondDocument, Value alike);
   RowRange findPlaces(ArrayRef<RowPlace> places);
 

@@ -31,7 +31,7 @@ private:
                : elements + " of keys and " + std::to_string(call.valueDim) + " of values";
   }
 
-  /// With keys and values of one size.
+  /// The largest head that fits, with keys and values of one size.
   int64_t findLargestHead(AttentionPass pass) const {
     AttentionCall smaller = call;
     smaller.headDim = smaller.valueDim = std::max(call.headDim, call.valueDim);

@@ -13,7 +13,7 @@ constexpr int32_t ignoredTarget = -100;
 /// Behind the end of a short window. No token that counts sees it, and it is no target.
 constexpr int32_t paddingToken = 0;
 
-/// What windows do at the ends of documents.
+/// Windows may do this at the ends of documents.
 enum class Documents {
   pack,    ///< they run over them
   mask,    ///< the first token of a document is no target
@@ -57,9 +57,9 @@ public:
   /// Marks the targets of a window that count for nothing: `tokens` as `window` wrote it, `targets` its last
   /// `sequence`.
   void maskTargets(int64_t number, const int32_t *tokens, int32_t *targets) const;
-  /// Where each of a window's first `sequence` tokens stands in its document, and that document's number,
-  /// both from 0: a window begins one. `tokens` as `window` wrote it. All are of one unless documents are
-  /// isolated.
+  /// Finds the place of each of a window's first `sequence` tokens in its document, and that document's
+  /// number, both from 0: a window begins one. `tokens` as `window` wrote it. All are of one unless documents
+  /// are isolated.
   void findDocuments(int64_t number, const int32_t *tokens, int32_t *positions, int32_t *documents) const;
   /// Targets of windows first … first+count-1 that count.
   int64_t countTargets(int64_t first, int64_t count) const;

@@ -224,7 +224,8 @@ TEST_F(Failing, Flags) {
   expectError(package() + " --steps 1 --shuffle",
               "data random: has neither an order nor documents; leave --shuffle out");
   expectError(package() + " --steps 1 --documents cut", "--documents");
-  expectError(package() + " --steps 1 --document-end 3", "--document-end serves --documents mask and isolate only");
+  expectError(package() + " --steps 1 --document-end 3",
+              "--document-end serves --documents mask and isolate only");
   expectError(package() + " --steps 1 --checkpoint-every 1", "--checkpoint-every needs --checkpoint DIR");
   expectError(package() + " --steps 1 --resume latest", "--resume latest needs --checkpoint DIR");
   expectError(package() + " --steps 1 --resume a --weights b", "give one");

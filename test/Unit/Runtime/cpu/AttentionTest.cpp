@@ -195,7 +195,8 @@ TEST(AttentionBackward, RowsOfOneBuffer) {
   EXPECT_EQ(gradients, expected);
 }
 
-/// Of 70 rows of 2 × 2 × 3 heads: three quarters of the first tile, all 64 keys for six rows, and six by six.
+/// Pairs of 70 rows of 2 × 2 × 3 heads are three quarters of the first tile, all 64 keys for six rows, and
+/// six by six.
 TEST(AttentionPairs, AreThoseThatAreComputed) {
   AttentionProblem problem = problemOf({"", 2, 70, 70, 2, 3, 8, true, 0, 0, 0, 0});
   par::cpu::CpuDevice device({2});

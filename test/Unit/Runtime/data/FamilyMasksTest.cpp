@@ -1,6 +1,6 @@
-// What is a target of conversations that Gemma, Qwen 3, OLMo 2 and 3, SmolLM 3 and Phi 3 write: where their
-// templates mark answers the masks of Transformers (test/Golden/chat/make_families.py), else what they ask
-// for.
+// These are the targets of conversations that Gemma, Qwen 3, OLMo 2 and 3, SmolLM 3 and Phi 3 write: where
+// their templates mark answers the masks of Transformers (test/Golden/chat/make_families.py), else what they
+// ask for.
 #include "ChatData.h"
 
 using namespace par::test;

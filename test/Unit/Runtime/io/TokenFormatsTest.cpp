@@ -226,7 +226,7 @@ TEST(Documents, PositionsBeginWithEach) {
   // "a." and "b"; ".", behind which "de" begins: a window begins a document, too.
   EXPECT_EQ(find(Documents::isolate, 0), std::make_pair(Tokens{0, 1, 0}, Tokens{0, 0, 1}));
   EXPECT_EQ(find(Documents::isolate, 1), std::make_pair(Tokens{0, 0, 1}, Tokens{0, 1, 1}));
-  // Where they are masked or packed all tokens of a window are of one.
+  // All tokens of a window are of one document where they are masked or packed.
   EXPECT_EQ(find(Documents::mask, 0), std::make_pair(Tokens{0, 1, 2}, Tokens{0, 0, 0}));
 }
 

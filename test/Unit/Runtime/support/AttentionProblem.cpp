@@ -102,7 +102,7 @@ AttentionProblem::AttentionProblem(par_attention description, unsigned seed) : w
   whole(what.q_stride, keys * what.group), whole(what.dq_stride, keys * what.group);
   whole(what.k_stride, keys), whole(what.dk_stride, keys);
   whole(what.v_stride, values), whole(what.dv_stride, values);
-  // As a global tensor (q_rows', kv_heads', group', k_rows') of larger sizes would number its elements.
+  // A global tensor (q_rows', kv_heads', group', k_rows') of larger sizes would number its elements so.
   what.strides[4] = 1, what.strides[3] = 1000, what.strides[2] = 7000;
   what.strides[1] = int64_t(7000) * 1000003;
 }

@@ -9,7 +9,7 @@
 
 namespace par::test {
 
-/// What a call gives: out and lse, and the gradients. Rows lie one after the other.
+/// A call gives out and lse, and the gradients. Rows lie one after the other.
 template <typename Number>
 struct AttentionResults {
   std::vector<Number> out, lse, dq, dk, dv;
@@ -28,9 +28,9 @@ public:
   /// Positions are 0, 1, … for every table, and there are no documents. Strides of 0 are those of whole rows.
   explicit AttentionProblem(par_attention what, unsigned seed = 5);
 
-  /// In f32. The backward pass takes what the forward pass gave.
+  /// Computes in f32. The backward pass takes what the forward pass gave.
   AttentionResults<float> compute(device::Context &context);
-  /// In bf16, of operands that `round` has rounded to it.
+  /// Computes in bf16, of operands that `round` has rounded to it.
   AttentionResults<float> computeBf16(device::Context &context);
   /// Makes all operands numbers that bf16 has.
   void round();

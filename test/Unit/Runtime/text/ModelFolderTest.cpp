@@ -1,4 +1,4 @@
-// What the files beside a tokenizer say: how many ids the model has, and which end a text.
+// The files beside a tokenizer say how many ids the model has, and which end a text.
 #include "text/ModelFolder.h"
 #include "TinyPackage.h"
 #include "text/EndTokens.h"

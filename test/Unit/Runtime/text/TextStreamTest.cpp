@@ -13,7 +13,7 @@ using Ids = std::vector<uint32_t>;
 namespace {
 std::string golden(const std::string &name) { return std::string(PAR_TEST_DIR "/Golden/tokenizer/") + name; }
 
-/// What is shown after each token, and at the end.
+/// The text that is shown after each token, and at the end.
 std::vector<std::string> shown(const Tokenizer &tokenizer, const Ids &ids) {
   TextStream stream(tokenizer, /*begins=*/true);
   std::vector<std::string> parts;
