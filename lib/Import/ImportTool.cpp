@@ -28,6 +28,8 @@ par::Flags describe(CommandLine &line) {
   par::Flags flags("par-import MODEL [flags]", "Writes the training graph of MODEL, a Hugging Face folder or "
                                                "config.json, in the par dialect.");
   flags.positional(line.import.model);
+  flags.first({"o", "seq", "batch", "dtype", "summary"});
+  flags.section("The model");
   flags.integer("seq", "N", "tokens per sequence (default: min(1024, the config's maximum))",
                 [&line](int64_t value) { line.import.seq = value; });
   flags.integer("batch", "N",
@@ -42,6 +44,7 @@ par::Flags describe(CommandLine &line) {
       [&line](llvm::StringRef text) { line.import.isolatesDocuments = text == "isolate"; });
   flags.list("set", "key=value", "replaces a key of the config; the value is JSON, else a string",
              line.import.overrides);
+  flags.section("What is shown and written");
   flags.text("o", "graph.mlir", "where to write the graph (default: standard output)", line.output);
   flags.toggle("summary", "prints model type, parameters and tensors as JSON; a graph only with -o",
                line.summary);
