@@ -268,6 +268,11 @@ private:
     for (const Output &output : staged) {
       updated.push_back(output.memory);
       evaluator.unbind(output.value);
+      // What the row itself is computed from once: the sums of another norm's rows.
+      HoistPlan plan(row.size() + 1);
+      plan.collect(output.value, llvm::to_vector(llvm::seq<int64_t>(0, row.size() + 1)));
+      if (failed(loops.hoist(row.size() + 1, plan, row)))
+        return failure();
       evaluator.push();
       LogicalResult result =
           loops.loop(evaluator.constantIndex(0), evaluator.constantIndex(size), [&](Value variable) {
