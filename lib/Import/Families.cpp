@@ -3,10 +3,10 @@
 #include "ConfigFile.h"
 #include "par/Import/Family.h"
 #include "par/Import/LayerFunctions.h"
+#include "par/Support/JsonText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 #include <map>
 #include <set>
@@ -136,6 +136,14 @@ static void dropForeignCode(ConfigFile &file, ModelConfig &config) {
   file.remove("auto_map");
 }
 
+/// The config as others read it. That of a base model may name the class without a head.
+static std::string printConfig(const ConfigFile &file, const Family &family) {
+  json::Object config = file.getObject();
+  if (!family.architecture.empty())
+    config["architectures"] = json::Array{family.architecture};
+  return printJson(std::move(config)) + "\n";
+}
+
 Expected<ModelConfig> loadModelConfig(StringRef model, ArrayRef<std::string> overrides) {
   Expected<ConfigFile> file = ConfigFile::load(model);
   if (!file)
@@ -152,8 +160,7 @@ Expected<ModelConfig> loadModelConfig(StringRef model, ArrayRef<std::string> ove
   if ((*family)->isPublishedWithCode)
     dropForeignCode(*file, config);
   config.modelType = (*family)->modelType.str();
-  llvm::raw_string_ostream(config.json)
-      << llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object(file->getObject())));
+  config.json = printConfig(*file, **family);
   ConfigReader reader(*file);
   readCommonKeys(reader);
   (*family)->read(reader, config);

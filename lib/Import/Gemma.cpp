@@ -78,7 +78,7 @@ static void readGemma3(ConfigReader &reader, ModelConfig &config) {
   decoder.addWindowedLayers(config, readWindows(reader, decoder.layers, pattern, window), &rotary);
 }
 
-const Family gemma2Family = {"gemma2", readGemma2};
-const Family gemma3TextFamily = {"gemma3_text", readGemma3};
+const Family gemma2Family = {"gemma2", readGemma2, "Gemma2ForCausalLM"};
+const Family gemma3TextFamily = {"gemma3_text", readGemma3, "Gemma3ForCausalLM"};
 
 } // namespace mlir::par

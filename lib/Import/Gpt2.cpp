@@ -144,6 +144,6 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   config.addLayer(share(head));
 }
 
-const Family gpt2Family = {"gpt2", read};
+const Family gpt2Family = {"gpt2", read, "GPT2LMHeadModel"};
 
 } // namespace mlir::par

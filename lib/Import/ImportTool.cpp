@@ -75,8 +75,10 @@ int run(const DialectRegistry &registry, const CommandLine &line) {
     return 1;
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream);
-  return write(line.output, stream.str());
+  stream.SetBufferSize(1 << 16); // a graph is printed in pieces of a few letters
+  module->print(stream, OpPrintingFlags().assumeVerified()); // importModel verified it
+  stream.flush();
+  return write(line.output, text);
 }
 
 } // namespace

@@ -21,6 +21,6 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   decoder.addLayers(config);
 }
 
-const Family llamaFamily = {"llama", read};
+const Family llamaFamily = {"llama", read, "LlamaForCausalLM"};
 
 } // namespace mlir::par

@@ -22,6 +22,6 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   decoder.addLayers(config);
 }
 
-const Family mistralFamily = {"mistral", read};
+const Family mistralFamily = {"mistral", read, "MistralForCausalLM"};
 
 } // namespace mlir::par

@@ -21,6 +21,6 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   decoder.addLayers(config);
 }
 
-const Family olmoFamily = {"olmo", read};
+const Family olmoFamily = {"olmo", read, "OlmoForCausalLM"};
 
 } // namespace mlir::par

@@ -49,7 +49,7 @@ static void readOlmo3(ConfigReader &reader, ModelConfig &config) {
   decoder.addWindowedLayers(config, readWindows(reader, decoder.layers, pattern, window), &rotary);
 }
 
-const Family olmo2Family = {"olmo2", readOlmo2};
-const Family olmo3Family = {"olmo3", readOlmo3};
+const Family olmo2Family = {"olmo2", readOlmo2, "Olmo2ForCausalLM"};
+const Family olmo3Family = {"olmo3", readOlmo3, "Olmo3ForCausalLM"};
 
 } // namespace mlir::par

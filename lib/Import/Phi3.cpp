@@ -29,6 +29,6 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   decoder.addLayers(config);
 }
 
-const Family phi3Family = {"phi3", read, /*isPublishedWithCode=*/true};
+const Family phi3Family = {"phi3", read, "Phi3ForCausalLM", /*isPublishedWithCode=*/true};
 
 } // namespace mlir::par

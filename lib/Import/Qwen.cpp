@@ -49,7 +49,7 @@ static void readQwen3(ConfigReader &reader, ModelConfig &config) {
   addLayers(reader, config, decoder);
 }
 
-const Family qwen2Family = {"qwen2", readQwen2};
-const Family qwen3Family = {"qwen3", readQwen3};
+const Family qwen2Family = {"qwen2", readQwen2, "Qwen2ForCausalLM"};
+const Family qwen3Family = {"qwen3", readQwen3, "Qwen3ForCausalLM"};
 
 } // namespace mlir::par

@@ -64,6 +64,6 @@ static void read(ConfigReader &reader, ModelConfig &config) {
   });
 }
 
-const Family smolLM3Family = {"smollm3", read};
+const Family smolLM3Family = {"smollm3", read, "SmolLM3ForCausalLM"};
 
 } // namespace mlir::par

@@ -79,7 +79,10 @@ void exportModel(const ExportOptions &options) {
   std::string folder, content, config, path = findConfig(options, folder);
   check(io::readFile(path, content));
   checkOwn(options, manifest, "config.json", content);
-  check(makeConfig(path, content, manifest.modelType, tensors, type, config));
+  std::string compiled, own = options.package + "/config.json";
+  if (io::isFile(own))
+    check(io::readFile(own, compiled));
+  check(makeConfig(path, content, compiled, manifest.modelType, tensors, type, config));
   std::unique_ptr<ParameterSource> source;
   check(openParameters(options.checkpoint, manifest, parts, source));
   io::OutputFolder output;

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cstring>
-#include <map>
 #include <set>
 
 namespace par::exporting {
@@ -21,10 +20,14 @@ static bool endsWith(const std::string &text, const std::string &suffix) {
 static const struct {
   const char *key, *tensor;
   size_t dimension;
-} sizes[] = {{"vocab_size", "wte.weight", 0},           {"n_embd", "wte.weight", 1},
-             {"n_positions", "wpe.weight", 0},          {"n_inner", "mlp.c_fc.weight", 1},
-             {"vocab_size", "embed_tokens.weight", 0},  {"hidden_size", "embed_tokens.weight", 1},
-             {"intermediate_size", "up_proj.weight", 0}};
+} sizes[] = {{"vocab_size", "wte.weight", 0},
+             {"n_embd", "wte.weight", 1},
+             {"n_positions", "wpe.weight", 0},
+             {"n_inner", "mlp.c_fc.weight", 1},
+             {"vocab_size", "embed_tokens.weight", 0},
+             {"hidden_size", "embed_tokens.weight", 1},
+             {"intermediate_size", ".up_proj.weight", 0},
+             {"intermediate_size", ".down_proj.weight", 1}};
 
 namespace {
 class Checker {
@@ -84,21 +87,17 @@ private:
 };
 } // namespace
 
-io::Status makeConfig(const std::string &path, const std::string &content, const std::string &modelType,
-                      const std::vector<io::NamedShape> &tensors, io::FileType type, std::string &result) {
-  static const std::map<std::string, const char *> classes = {{"gpt2", "GPT2LMHeadModel"},
-                                                              {"llama", "LlamaForCausalLM"},
-                                                              {"mistral", "MistralForCausalLM"},
-                                                              {"olmo", "OlmoForCausalLM"},
-                                                              {"qwen2", "Qwen2ForCausalLM"}};
+io::Status makeConfig(const std::string &path, const std::string &content, const std::string &compiled,
+                      const std::string &modelType, const std::vector<io::NamedShape> &tensors,
+                      io::FileType type, std::string &result) {
   PAR_TRY(io::checkDepth(path, content));
   Json config = Json::parse(content, nullptr, /*allow_exceptions=*/false);
   if (!config.is_object())
     return io::Status::error(path + ": is no JSON object");
   PAR_TRY(Checker(path, config, tensors).all(modelType));
-  auto known = classes.find(modelType);
-  if (known != classes.end()) // a base model's folder may name the class without a head
-    config["architectures"] = {known->second};
+  Json own = Json::parse(compiled, nullptr, /*allow_exceptions=*/false);
+  if (own.is_object() && own.contains("architectures"))
+    config["architectures"] = own["architectures"];
   // Transformers 5 writes "dtype" and reads both.
   const char *key = config.contains("dtype") ? "dtype" : "torch_dtype";
   config[key] = type == io::FileType::f32 ? "float32" : type == io::FileType::bf16 ? "bfloat16" : "float16";

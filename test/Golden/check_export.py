@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trained weights in Transformers: check_export.py [CASE ...]   (default: gpt2 llama mistral olmo qwen2)
+"""Trained weights in Transformers: check_export.py [CASE ...]   (default: a case of every family)
 
 Trains each golden model three steps on dp=2,tp=2, exports the checkpoint, loads the folder with from_pretrained and compares its
 logits with those of par-interpret on the same tokens. Needs torch and transformers, so no test runs it; par's tools on PATH.
@@ -14,6 +14,7 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
+FAMILIES = ["gpt2", "llama", "mistral", "olmo", "qwen2", "qwen3", "gemma2", "gemma3", "olmo2", "olmo3", "smollm3", "phi3"]
 SEQ, BATCH, TOLERANCE = 16, 4, 1e-6
 
 
@@ -40,7 +41,7 @@ def check(case, folder):
 
 
 def main():
-    for case in sys.argv[1:] or ["gpt2", "llama", "mistral", "olmo", "qwen2"]:
+    for case in sys.argv[1:] or FAMILIES:
         with tempfile.TemporaryDirectory() as folder:
             if not check(case, folder):
                 sys.exit(f"{case}: Transformers computes something else with the exported weights")

@@ -19,6 +19,8 @@ struct Family {
   llvm::StringLiteral modelType;
   /// Reads the family's own keys, those of every family being read already, and adds the layers.
   void (*read)(ConfigReader &reader, ModelConfig &config);
+  /// Transformers' class of such a model, which an exported folder names; empty: what the config names.
+  llvm::StringLiteral architecture = "";
   /// Published configs name Python code that Transformers has as its own class by now.
   bool isPublishedWithCode = false;
 };

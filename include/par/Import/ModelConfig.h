@@ -18,7 +18,7 @@ namespace mlir::par {
 /// A decoder-only transformer. Sizes are element counts and at least 1.
 struct ModelConfig {
   std::string modelType;
-  /// The whole config.json with its overrides.
+  /// The whole config.json with its overrides, its class being that of the family.
   std::string json;
   /// What is reported as ignored: the config's path, and keys of the file that are notes of other tools,
   /// sorted.

@@ -57,7 +57,8 @@ protected:
 
 io::Status config(const std::string &content, const std::vector<io::NamedShape> &tensors, std::string &result,
                   const std::string &type = "llama") {
-  return makeConfig("c.json", content, type, tensors, io::FileType::bf16, result);
+  std::string compiled = R"({"architectures":["LlamaForCausalLM"]})";
+  return makeConfig("c.json", content, compiled, type, tensors, io::FileType::bf16, result);
 }
 } // namespace
 
@@ -145,7 +146,8 @@ TEST(ExportConfig, NamesClassAndElementType) {
   std::string result;
   std::vector<io::NamedShape> tensors = {{"model.embed_tokens.weight", {100, 8}},
                                          {"model.layers.0.mlp.up_proj.weight", {16, 8}},
-                                         {"model.layers.1.mlp.up_proj.weight", {16, 8}},
+                                         {"model.layers.1.mlp.gate_up_proj.weight", {32, 8}},
+                                         {"model.layers.1.mlp.down_proj.weight", {8, 16}},
                                          {"lm_head.weight", {100, 8}}};
   std::string good =
       R"({"model_type":"llama","dtype":"float32","vocab_size":100,"num_hidden_layers":2,"intermediate_size":16})";
