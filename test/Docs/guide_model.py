@@ -9,8 +9,11 @@ import os
 import shutil
 import struct
 
-TOKENIZERS = {"gpt2": "gpt2", "llama": "llama3", "mistral": "mistral", "qwen2": "qwen2"}
-ENDS = {"gpt2": "<|endoftext|>", "llama": "<|end_of_text|>", "mistral": "</s>", "qwen2": "<|endoftext|>"}
+#: The tokenizer of a family, and its end of text.
+TOKENIZERS = {"gpt2": "gpt2", "llama": "llama3", "mistral": "mistral", "qwen2": "qwen2", "qwen3": "qwen3", "gemma2": "gemma", "gemma3": "gemma",
+              "olmo2": "olmo2", "olmo3": "olmo2", "smollm3": "smollm3", "phi3": "phi3"}
+ENDS = {"gpt2": "<|endoftext|>", "llama": "<|end_of_text|>", "mistral": "</s>", "qwen2": "<|endoftext|>", "qwen3": "<|endoftext|>", "gemma2": "<eos>",
+        "gemma3": "<eos>", "olmo2": "<|endoftext|>", "olmo3": "<|endoftext|>", "smollm3": "<|end_of_text|>", "phi3": "<|endoftext|>"}
 TABLES = ("wte.weight", "embed_tokens.weight", "lm_head.weight")
 
 

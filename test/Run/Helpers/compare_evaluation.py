@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Evaluate during training under several plans, of a model with dropout.
+"""Evaluate during training under several plans, of a GPT-2 with dropout or another model.
 
     compare_evaluation.py CONFIG WEIGHTS TOKENS WORK_DIR PLAN [PLAN ...]      CONFIG and WEIGHTS as par-compile and par-run take them
 
@@ -13,8 +13,8 @@ import sys
 
 from running import lines, run, run_ranks
 
-DROPOUT = "--set resid_pdrop=0.1 --set attn_pdrop=0.2 --set embd_pdrop=0.1"
-SEQ, WINDOWS = 32, 12
+DROPOUT = {"resid_pdrop": 0.1, "attn_pdrop": 0.2, "embd_pdrop": 0.1}
+SEQ = 32
 
 
 def content(path):
@@ -25,6 +25,18 @@ def content(path):
 def expect(good, what):
     if not good:
         sys.exit(f"error: {what}")
+
+
+def dropout(config, share=1):
+    """Flags that set `share` of DROPOUT, where the family has it."""
+    with open(os.path.join(config, "config.json") if os.path.isdir(config) else config, encoding="utf-8") as file:
+        has_dropout = json.load(file)["model_type"] == "gpt2"
+    return " ".join(f"--set {key}={share * rate}" for key, rate in DROPOUT.items()) if has_dropout else ""
+
+
+def count_windows(tokens):
+    """Windows of a file of two bytes per token; the token behind the last one is its target."""
+    return (os.path.getsize(tokens) // 2 - 1) // SEQ
 
 
 def close(a, b):
@@ -39,13 +51,13 @@ def train(package, weights, tokens, work, flags):
 
 def check(plan, config, weights, tokens, work, reference):
     package = os.path.join(work, "model.par")
-    run(f"par-compile {config} {DROPOUT} --seq {SEQ} --batch 8 {plan} -o {package}")
+    run(f"par-compile {config} {dropout(config)} --seq {SEQ} --batch 8 {plan} -o {package}")
     with open(os.path.join(package, "manifest.json"), encoding="utf-8") as file:
         planned = max(program["peak_bytes"] for program in json.load(file)["memory"])
     metrics = os.path.join(work, "metrics.jsonl")
     run(f"par-run {package} --steps 0 --weights {weights} --eval-data {tokens} --metrics {metrics}")
     (first,) = lines(metrics)
-    expect(first["step"] == 0 and first["eval_tokens"] == SEQ * WINDOWS, f"{plan}: {first}")
+    expect(first["step"] == 0 and first["eval_tokens"] == SEQ * count_windows(tokens), f"{plan}: {first}")
     expect(close(first["eval_loss"], reference), f"{plan}: {first}, the interpreter says {reference}")
 
     with_evaluation, trained = train(package, weights, tokens, work, f"--eval-data {tokens} --eval-every 2")
@@ -75,8 +87,7 @@ def check_processes(plan, package, weights, tokens, work, losses):
 
 
 def main(config, weights, tokens, work, *plans):
-    none = DROPOUT.replace("0.1", "0.0").replace("0.2", "0.0")
-    step = run(f"par-interpret {config} {none} --seq {SEQ} --batch {WINDOWS} --weights {weights} --data {tokens}")
+    step = run(f"par-interpret {config} {dropout(config, 0)} --seq {SEQ} --batch {count_windows(tokens)} --weights {weights} --data {tokens}")
     reference, first = json.loads(step)["loss"], None
     for plan in plans:
         losses = check(plan, config, weights, tokens, work, reference)
