@@ -55,15 +55,15 @@ static FileAttr describeFile(Builder &builder, const Parameter &parameter) {
   return FileAttr::get(context, piece, FloatAttr());
 }
 
-void GraphBuilder::buildVariable(const Parameter &parameter) {
+void GraphBuilder::buildVariable(const Parameter &parameter, RankedTensorType type) {
   SmallVector<StringRef> names;
   for (const Dimension &dim : parameter.dims)
     names.push_back(dim.name);
   FloatAttr deviation =
       parameter.init == InitKind::Normal ? builder.getF64FloatAttr(parameter.standardDeviation) : nullptr;
   MLIRContext *context = builder.getContext();
-  builder.create<VariableOp>(NameLoc::get(builder.getStringAttr(parameter.fileName)), parameter.symbol,
-                             parameterType(parameter), builder.getStrArrayAttr(names), Role::Parameter,
+  builder.create<VariableOp>(NameLoc::get(builder.getStringAttr(parameter.fileName)), parameter.symbol, type,
+                             builder.getStrArrayAttr(names), Role::Parameter,
                              InitAttr::get(context, parameter.init, deviation, parameter.zeroRow),
                              describeFile(builder, parameter),
                              /*storage=*/ShardingAttr(), /*compute=*/ShardingAttr(),
@@ -72,8 +72,12 @@ void GraphBuilder::buildVariable(const Parameter &parameter) {
 }
 
 void GraphBuilder::buildVariables() {
-  for (const Parameter *parameter : parameters.all())
-    buildVariable(*parameter);
+  for (const Parameter *parameter : parameters.all()) {
+    auto symbol = FlatSymbolRefAttr::get(builder.getContext(), parameter->symbol);
+    NamedAttribute place = builder.getNamedAttr(ParDialect::kPlaceAttr, PlaceAttr::ofVariable(symbol));
+    arguments.push_back({parameter, parameterType(*parameter), builder.getDictionaryAttr(place)});
+    buildVariable(*parameter, arguments.back().type);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,8 +100,8 @@ GraphBuilder::Entry GraphBuilder::beginEntry(Phase phase) {
     inputs.push_back({InputKind::MicroBatch, tensor({}, i32)});
   }
   SmallVector<Type> types(llvm::make_second_range(inputs));
-  for (const Parameter *parameter : parameters.all())
-    types.push_back(parameterType(*parameter));
+  for (const Argument &argument : arguments)
+    types.push_back(argument.type);
   Type result = training ? tensor({}, builder.getF32Type())
                          : tensor({plan.batch, plan.seq, plan.config.vocab}, builder.getF32Type());
 
@@ -137,10 +141,9 @@ GraphBuilder::Entry GraphBuilder::beginEntry(Phase phase) {
 }
 
 void GraphBuilder::bindParameters(Entry &entry, SmallVectorImpl<DictionaryAttr> &attributes) {
-  for (const Parameter *parameter : parameters.all()) {
-    entry.parameters[parameter->symbol] = entry.function.getArgument(attributes.size());
-    auto place = PlaceAttr::ofVariable(FlatSymbolRefAttr::get(builder.getContext(), parameter->symbol));
-    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(ParDialect::kPlaceAttr, place)));
+  for (const Argument &argument : arguments) {
+    entry.parameters[argument.parameter->symbol] = entry.function.getArgument(attributes.size());
+    attributes.push_back(argument.attributes);
   }
 }
 

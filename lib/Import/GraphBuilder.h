@@ -31,7 +31,7 @@ private:
   };
 
   void buildVariables();
-  void buildVariable(const Parameter &parameter);
+  void buildVariable(const Parameter &parameter, RankedTensorType type);
   void buildEntry(Phase phase);
   Entry beginEntry(Phase phase);
   /// Gives each parameter the next argument and appends that argument's attributes.
@@ -51,6 +51,13 @@ private:
   const ImportPlan &plan;
   LayerFunctions functions;
   ModelParameters parameters;
+  /// Per parameter of `parameters.all()`: what each entry function says of its argument.
+  struct Argument {
+    const Parameter *parameter;
+    RankedTensorType type;
+    DictionaryAttr attributes;
+  };
+  SmallVector<Argument> arguments;
   OpBuilder builder;
   Location loc;
   OwningOpRef<ModuleOp> module;

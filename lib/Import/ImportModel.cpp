@@ -75,15 +75,19 @@ FailureOr<ImportPlan> par::planImport(MLIRContext &context, const ImportOptions 
   return plan;
 }
 
-OwningOpRef<ModuleOp> par::importModel(MLIRContext &context, const ImportOptions &options) {
+OwningOpRef<ModuleOp> par::importModel(MLIRContext &context, const ImportPlan &plan, bool logits) {
   context.loadDialect<ParDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect>();
-  FailureOr<ImportPlan> plan = readPlan(context, options);
-  if (failed(plan))
-    return nullptr;
-  OwningOpRef<ModuleOp> module = GraphBuilder(context, *plan).build(options.logits);
+  OwningOpRef<ModuleOp> module = GraphBuilder(context, plan).build(logits);
   if (failed(verify(*module)))
     return nullptr;
   return module;
+}
+
+OwningOpRef<ModuleOp> par::importModel(MLIRContext &context, const ImportOptions &options) {
+  FailureOr<ImportPlan> plan = readPlan(context, options);
+  if (failed(plan))
+    return nullptr;
+  return importModel(context, *plan, options.logits);
 }
 
 std::string par::summarize(const ModelConfig &config) {

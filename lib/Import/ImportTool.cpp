@@ -70,12 +70,12 @@ int run(const DialectRegistry &registry, const CommandLine &line) {
     if (line.output == "-")
       return 0;
   }
-  OwningOpRef<ModuleOp> module = par::importModel(context, line.import);
+  OwningOpRef<ModuleOp> module = par::importModel(context, *plan, line.import.logits);
   if (!module)
     return 1;
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream.SetBufferSize(1 << 16); // a graph is printed in pieces of a few letters
+  stream.SetBufferSize(1 << 16);                             // a graph is printed in pieces of a few letters
   module->print(stream, OpPrintingFlags().assumeVerified()); // importModel verified it
   stream.flush();
   return write(line.output, text);

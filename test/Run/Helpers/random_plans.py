@@ -12,7 +12,12 @@ import sys
 
 SIZES = {"gpt2-tiny": {"n_layer": (1, 2, 6)}, "gpt2-odd": {"n_layer": (1, 3), "n_inner": (150, 151), "vocab_size": (257, 263)},
          "llama-tiny": {"num_hidden_layers": (1, 6), "tie_word_embeddings": ("true", "false")},
-         "llama-odd": {"num_hidden_layers": (1, 2), "intermediate_size": (100, 97), "tie_word_embeddings": ("true", "false")}}
+         "llama-odd": {"num_hidden_layers": (1, 2), "intermediate_size": (100, 97), "tie_word_embeddings": ("true", "false")},
+         "gemma2-odd": {"num_hidden_layers": (2, 3), "vocab_size": (257, 263)},
+         "gemma3-odd": {"num_hidden_layers": (3, 6), "num_attention_heads": (3, 4)},
+         "olmo2-odd": {"num_hidden_layers": (1, 3), "tie_word_embeddings": ("true", "false")},
+         "qwen3-odd": {"num_hidden_layers": (1, 2), "intermediate_size": (100, 97), "tie_word_embeddings": ("true", "false")},
+         "smollm3-odd": {"num_hidden_layers": (2, 4), "num_key_value_heads": (2, 3)}}
 MOST_RANKS = 8
 # Chunks per stage, by schedule.
 SCHEDULES = {"gpipe": 1, "1f1b": 1, "layer-wise": 1, "zb-h1": 1, "zb-h2": 1, "interleaved-1f1b": 2, "zb-v": 2, "dualpipe-v": 2, "auto": 1}
@@ -87,7 +92,9 @@ def check(binaries, inputs, seed):
         shared += draw.choice(([], ["--grad-dtype", "bf16"], ["--moment-dtype", "bf16"]))
         shared += draw.choice(([], ["--micro-batches", "2"]))
         # Sums over ranks are rounded, and ten steps of plain SGD show it in small biases first.
-        command += ["--dtype", "bf16", "--tolerance", "2e-2", "--loss-tolerance", "1e-3"]
+        # Behind a projection a norm leaves only the part of its gradient that is orthogonal to the output, where roundings weigh more.
+        has_norms = not model.startswith(("gpt2", "llama"))
+        command += ["--dtype", "bf16", "--tolerance", "2e-2", "--loss-tolerance", "3e-3" if has_norms else "1e-3"]
     command += ["--compile-flags", " ".join(shared)] + ["--sgd"] * (seed % 2)
     for _ in range(3):
         command += ["--plan", " ".join(draw_plan(draw, batch, narrow, units))]
