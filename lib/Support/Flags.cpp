@@ -169,10 +169,9 @@ void Flags::elsewhere(ArrayRef<StringRef> names, StringRef why) {
 }
 
 Error Flags::takeOperand(StringRef text) {
-  if (!operand || operandSeen)
+  if (operandsSeen == operands.size())
     return fail("unexpected argument '" + text + "'; usage: " + usage);
-  operandSeen = true;
-  *operand = text.str();
+  *operands[operandsSeen++] = text.str();
   return Error::success();
 }
 
@@ -209,8 +208,12 @@ void Flags::files(ArrayRef<StringRef> read, ArrayRef<StringRef> written) {
 
 Error Flags::checkFiles() const {
   ::par::config::FileUses uses;
-  if (operand)
-    uses.addRead(StringRef(usage).split(' ').second.split(' ').first.str(), *operand);
+  StringRef names = StringRef(usage).split(' ').second;
+  for (const std::string *operand : operands) {
+    auto [name, rest] = names.split(' ');
+    uses.addRead(name.str(), *operand);
+    names = rest;
+  }
   for (auto &[name, value] : values) {
     std::string spelling = (name.size() == 1 ? "-" : "--") + name;
     if (readFiles.count(name))

@@ -59,7 +59,8 @@ public:
   void choice(llvm::StringRef name, std::vector<std::string> choices, llvm::StringRef help,
               std::function<void(llvm::StringRef)> set);
   void toggle(llvm::StringRef name, llvm::StringRef help, bool &target);
-  void positional(std::string &target) { operand = &target; }
+  /// The next argument without dashes.
+  void positional(std::string &target) { operands.push_back(&target); }
   /// Flags whose values are files (or folders) that the tool reads, or files that it writes. The positional
   /// argument and `--config` are read, too. A file that is both, or written twice, is refused.
   void files(llvm::ArrayRef<llvm::StringRef> read, llvm::ArrayRef<llvm::StringRef> written);
@@ -114,8 +115,8 @@ private:
   std::map<std::string, std::string> foreign;                 ///< spelling to what is said of it
   std::multimap<std::string, std::string> values;             ///< by name, as they were written
   std::set<std::string> readFiles = {"config"}, writtenFiles; ///< names of flags
-  std::string *operand = nullptr;
-  bool operandSeen = false;
+  std::vector<std::string *> operands;
+  size_t operandsSeen = 0;
   bool helpWanted = false, versionWanted = false;
 };
 

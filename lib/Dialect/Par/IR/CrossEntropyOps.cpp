@@ -2,6 +2,7 @@
 #include "ComputeBuilder.h"
 #include "VerifyShape.h"
 #include "par/Dialect/Par/IR/RuleBuilder.h"
+#include "par/Dialect/Par/IR/Targets.h"
 #include <cmath>
 #include <limits>
 
@@ -11,8 +12,6 @@ using namespace mlir::par;
 #define GET_OP_CLASSES
 #include "par/Dialect/Par/IR/CrossEntropyOps.cpp.inc"
 
-/// Targets with this number do not count.
-static constexpr int64_t kIgnoredTarget = -100;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// All but the classes.
