@@ -8,10 +8,10 @@ const char *const configHelp = "reads flags from a file: lines as steps = 100, o
                                "tool; flags of the command line win";
 
 /// Headings of tables.
-static const char *const tools[] = {"par-compile",  "par-data",    "par-emulate",   "par-export",
-                                    "par-generate", "par-import",  "par-interpret", "par-lsp-server",
-                                    "par-measure",  "par-opt",     "par-plan",      "par-reduce",
-                                    "par-run",      "par-schedule"};
+static const char *const tools[] = {"par-compile",  "par-data",   "par-emulate",   "par-export",
+                                    "par-generate", "par-import", "par-interpret", "par-lsp-server",
+                                    "par-measure",  "par-opt",    "par-plan",      "par-reduce",
+                                    "par-prove",    "par-run",    "par-schedule"};
 
 static io::Status checkTable(const std::string &place, const std::string &table) {
   if (std::find(std::begin(tools), std::end(tools), table) != std::end(tools))

@@ -1,0 +1,62 @@
+//===- Held.h - what a rank holds of a one-device value, and where -----------------------------*- C++
+//-*-===//
+#ifndef PAR_LIB_JUDGE_HELD_H
+#define PAR_LIB_JUDGE_HELD_H
+
+#include "Number.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include "llvm/ADT/MapVector.h"
+#include <optional>
+
+namespace mlir::par {
+
+using Axes = SmallVector<StringAttr, 2>;
+
+/// Where the indices of one dimension of a one-device value are: cut over `axes`, major first, into shards
+/// that follow each other; what lies beyond `size` is padding.
+struct HeldDim {
+  /// What the padding holds, where there is some.
+  enum class Padding { Zero, NegativeInfinity, Any };
+  static constexpr int64_t kUnbounded = -1;
+
+  int64_t size = kUnbounded; ///< of the one-device value; unbounded: of a value that has every index (iota)
+  Axes axes;
+  Padding padding = Padding::Any;
+  bool isConstant = false; ///< every index has the same elements, so that any shard is any other
+};
+
+/// An integer that follows from index and coordinates: constant + Σ a coefficient · index or coordinate.
+struct Affine {
+  int64_t constant = 0;
+  llvm::SmallDenseMap<int64_t, int64_t, 2> ofDims; ///< by dimension of the tensor
+  llvm::SmallMapVector<StringAttr, int64_t, 2> ofAxes;
+  bool isConstant() const { return ofDims.empty() && ofAxes.empty(); }
+};
+
+/// True where the index of a dimension, that of the one-device value, is below a bound.
+struct IndexBelow {
+  int64_t dim, bound;
+};
+
+/// A tensor of a rank.
+struct Held {
+  Number what; ///< which value of the one-device program it is
+  SmallVector<HeldDim> dims;
+  Axes pending;    ///< over these the value is the sum of the ranks' tensors
+  Axes logPending; ///< over these it is the logarithm of the sum of their exponentials
+  std::optional<Affine> affine;
+  std::optional<IndexBelow> below;
+  /// Of a list of offsets, one per dimension: what is added to each on this rank, beside `what`.
+  SmallVector<Affine, 0> shifts;
+};
+
+inline int64_t countShards(const HeldDim &dim, MeshAttr mesh) { return mesh.getSize(dim.axes); }
+
+/// Whether shards of `extent` elements have padding.
+inline bool isPadded(const HeldDim &dim, int64_t extent, MeshAttr mesh) {
+  return !dim.isConstant && dim.size != HeldDim::kUnbounded && extent * countShards(dim, mesh) > dim.size;
+}
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_JUDGE_HELD_H

@@ -1,0 +1,62 @@
+//===- OpNumbers.h - numbers of an op's results, from those of its operands --------------------*- C++
+//-*-===//
+#ifndef PAR_LIB_JUDGE_OPNUMBERS_H
+#define PAR_LIB_JUDGE_OPNUMBERS_H
+
+#include "Number.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "par/Dialect/Par/IR/Par.h"
+#include <map>
+
+namespace mlir::par {
+
+/// The same for ops of the reference and for those of a rank, whose factors have the sizes of the one-device
+/// value.
+class OpNumbers {
+public:
+  /// `sizes`: of the factors of `rule`. A null rule: the op has none, or needs none.
+  SmallVector<Number> get(Operation *op, ArrayRef<Number> operands, RuleAttr rule, ArrayRef<int64_t> sizes);
+
+  /// exp and log undo each other.
+  Number exp(const Number &number);
+  Number log(const Number &number);
+
+  /// Of the tensor whose dimension i is dimension `permutation[i]`: permutations compose, and undo each
+  /// other.
+  Number transpose(const Number &number, ArrayRef<int64_t> permutation);
+
+  /// Of the same elements under another shape: shapes undo each other.
+  Number reshape(const Number &number, ArrayRef<int64_t> from, ArrayRef<int64_t> to);
+
+  /// The logarithm of the sum of exponentials of a row of `logits`, and the target's logit.
+  static Number getLse(const Number &logits) { return RandomFunction("lse").add(logits).get(); }
+  static Number getPicked(const Number &logits, const Number &targets) {
+    return RandomFunction("picked").add(logits).add(targets).get();
+  }
+
+private:
+  SmallVector<Number> getByParts(Operation *op, ArrayRef<Number> operands, RuleAttr rule,
+                                 ArrayRef<int64_t> sizes);
+  std::optional<Number> getKnown(Operation *op, ArrayRef<Number> operands);
+  Number getConstant(ElementsAttr value);
+  static Number compare(arith::CmpIPredicate predicate, const Number &left, const Number &right);
+  uint64_t getText(Attribute attribute);
+  void addAttributes(RandomFunction &function, Operation *op);
+
+  struct Permuted {
+    Number of;
+    SmallVector<int64_t> permutation;
+  };
+  struct Reshaped {
+    Number of;
+    SmallVector<int64_t> shape; ///< of that
+  };
+  std::map<Number, Number> logarithms;
+  std::map<Number, Reshaped> reshaped;
+  std::map<Number, Permuted> permuted;
+  llvm::DenseMap<Attribute, uint64_t> texts;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_JUDGE_OPNUMBERS_H

@@ -1,0 +1,39 @@
+//===- ProveTool.cpp - the command line of par-prove ----------------------------------------------------===//
+#include "par/Judge/ProveTool.h"
+#include "par/Judge/Judge.h"
+#include "par/Support/Diagnostics.h"
+#include "par/Support/ErrorLine.h"
+#include "par/Support/Flags.h"
+#include "par/Support/GraphFile.h"
+#include "par/Support/OneThread.h"
+#include "par/Support/OutputFile.h"
+
+using namespace mlir;
+
+int par::runProveTool(int argc, char **argv, const DialectRegistry &registry) {
+  std::string referenceFile, programFile;
+  Flags flags("par-prove REFERENCE.mlir PROGRAM.mlir",
+              "Says whether every chunk function of PROGRAM, a module behind par-partition (par-compile --to "
+              "partition), computes on all ranks what that of REFERENCE (--to differentiate) computes on one "
+              "device: equal for all inputs, up to rounding and the order of sums.");
+  flags.positional(referenceFile);
+  flags.positional(programFile);
+  if (std::optional<int> status = flags.take(argc, argv))
+    return *status;
+  if (programFile.empty()) {
+    printError("par-prove compares two modules, REFERENCE.mlir and PROGRAM.mlir (par-prove --help)");
+    return 1;
+  }
+  OneThreadContext context(registry);
+  ScopedDiagnosticHandler handler(&context, printDiagnostic);
+  context.printOpOnDiagnostic(false);
+  OwningOpRef<ModuleOp> reference = parseGraphFile(context, referenceFile);
+  OwningOpRef<ModuleOp> program = reference ? parseGraphFile(context, programFile) : OwningOpRef<ModuleOp>();
+  if (!program || failed(judgeFunctions(*reference, *program)))
+    return 1;
+  if (llvm::Error error = writeOutput("-", "proved\n")) {
+    printError(llvm::toString(std::move(error)));
+    return 1;
+  }
+  return 0;
+}

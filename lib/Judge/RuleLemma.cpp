@@ -1,0 +1,236 @@
+//===- RuleLemma.cpp - where results are by an op's rule ------------------------------------------------===//
+#include "Lemma.h"
+
+using namespace mlir;
+using namespace mlir::par;
+
+namespace {
+/// One op whose factors are cut as its operands are.
+class RuleLemma {
+public:
+  RuleLemma(LemmaContext &context, RuleAttr rule)
+      : context(context), rule(rule), factors(rule.getNumFactors()) {}
+
+  FailureOr<SmallVector<Held, 0>> run() {
+    for (unsigned operand = 0; operand < context.operands.size(); ++operand)
+      if (failed(readOperand(operand)))
+        return failure();
+    if (failed(checkFactors()) || failed(readPending()))
+      return failure();
+    SmallVector<int64_t> sizes;
+    for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor)
+      sizes.push_back(factors[factor] && factors[factor]->size != HeldDim::kUnbounded
+                          ? factors[factor]->size
+                          : rule.getSizes()[factor]);
+    SmallVector<Number> what;
+    for (const Held &operand : context.operands.drop_back(context.hasOffset))
+      what.push_back(operand.what);
+    what = context.numbers.get(context.op, what, rule, sizes);
+    SmallVector<Held, 0> results;
+    for (unsigned result = 0; result < context.op->getNumResults(); ++result)
+      results.push_back(makeResult(result, what[result]));
+    return results;
+  }
+
+private:
+  using Padding = HeldDim::Padding;
+
+  static std::string quote(ArrayRef<StringAttr> axes) {
+    std::string text;
+    for (StringAttr axis : axes)
+      text += (text.empty() ? "\"" : ", \"") + axis.str() + "\"";
+    return text.empty() ? "no axis" : text;
+  }
+
+  LogicalResult readOperand(unsigned operand) {
+    const Held &held = context.operands[operand];
+    for (int64_t dim = 0, rank = held.dims.size(); dim < rank; ++dim) {
+      ArrayRef<int64_t> of = rule.getOperands()[operand].getDims()[dim];
+      int64_t minor = 1;
+      for (int64_t factor : of.drop_front(of.empty() ? 0 : 1)) {
+        minor *= rule.getSizes()[factor];
+        HeldDim whole;
+        whole.size = rule.getSizes()[factor];
+        if (failed(unify(factor, whole, operand)))
+          return failure();
+      }
+      if (of.empty())
+        continue;
+      HeldDim major = held.dims[dim];
+      if (!major.isConstant && major.size != HeldDim::kUnbounded) {
+        if (major.size % minor)
+          return context.refuse("reads a dimension of operand " + Twine(operand) + " whose " +
+                                Twine(major.size) + " elements are no whole groups of " + Twine(minor));
+        major.size /= minor;
+      }
+      if (failed(unify(of.front(), major, operand)))
+        return failure();
+    }
+    return success();
+  }
+
+  /// What two dimensions of one factor say must agree; a constant agrees with everything.
+  LogicalResult unify(int64_t factor, const HeldDim &dim, unsigned operand) {
+    std::optional<HeldDim> &known = factors[factor];
+    if (!known || known->isConstant) {
+      known = dim;
+      return success();
+    }
+    if (dim.isConstant)
+      return success();
+    if (known->axes != dim.axes)
+      return context.refuse("reads operand " + Twine(operand) + " cut over " + quote(dim.axes) +
+                            " along factor " + RuleAttr::getFactorName(factor) + ", which is cut over " +
+                            quote(known->axes));
+    if (known->size == HeldDim::kUnbounded)
+      known->size = dim.size;
+    if (dim.size != HeldDim::kUnbounded && dim.size != known->size)
+      return context.refuse("reads " + Twine(dim.size) + " elements of operand " + Twine(operand) +
+                            " along factor " + RuleAttr::getFactorName(factor) + ", which has " +
+                            Twine(known->size));
+    return success();
+  }
+
+  bool isCut(int64_t factor) const { return factors[factor] && !factors[factor]->axes.empty(); }
+
+  bool isPadded(int64_t factor) const {
+    return factors[factor] && par::isPadded(*factors[factor], rule.getSizes()[factor], context.mesh);
+  }
+
+  /// What the padding of an operand holds along a factor that it has, and that has padding.
+  Padding getPadding(unsigned operand, int64_t factor) const {
+    const Held &held = context.operands[operand];
+    if (held.what == Number())
+      return Padding::Zero;
+    Padding padding = Padding::Any;
+    for (int64_t dim = 0, rank = held.dims.size(); dim < rank; ++dim)
+      if (rule.getOperandFactor(operand, dim) == factor && !held.dims[dim].isConstant)
+        padding = held.dims[dim].padding;
+    return padding;
+  }
+
+  LogicalResult checkFactors() {
+    auto op = cast<ShardingRuleOpInterface>(context.op);
+    for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor) {
+      FactorKind kind = rule.getKinds()[factor];
+      if (kind == FactorKind::PassThrough)
+        continue;
+      if (kind != FactorKind::Reduction && isCut(factor))
+        return context.refuse("is cut over " + quote(factors[factor]->axes) + " along factor " +
+                              RuleAttr::getFactorName(factor) + ", and no lemma says what that gives");
+      if (factors[factor] && factors[factor]->isConstant) {
+        if (kind == FactorKind::Reduction)
+          return context.refuse("adds up the same elements along factor " + RuleAttr::getFactorName(factor) +
+                                ", and nothing says how many one device has");
+        factors[factor] = HeldDim(); // never cut: a rank has all that one device has
+        factors[factor]->size = rule.getSizes()[factor];
+      }
+      if (!isPadded(factor))
+        continue;
+      for (unsigned operand = 0; operand < context.operands.size(); ++operand) {
+        std::optional<double> neutral = op.getPaddingNeutral(operand);
+        if (!neutral || !rule.operandHas(operand, factor))
+          continue;
+        if (getPadding(operand, factor) != (*neutral == 0.0 ? Padding::Zero : Padding::NegativeInfinity))
+          return context.refuse("adds up padding of operand " + Twine(operand) + " along factor " +
+                                RuleAttr::getFactorName(factor) + ", which may hold anything");
+      }
+    }
+    return success();
+  }
+
+  /// Pending sums pass through operands in which the op is linear, and where nothing else is cut over the
+  /// axis.
+  LogicalResult readPending() {
+    for (unsigned operand = 0; operand < context.operands.size(); ++operand) {
+      if (!context.operands[operand].logPending.empty())
+        return context.refuse("reads operand " + Twine(operand) +
+                              " as a logarithm of a sum that is pending over " +
+                              quote(context.operands[operand].logPending));
+      for (StringAttr axis : context.operands[operand].pending)
+        if (!llvm::is_contained(pending, axis))
+          pending.push_back(axis);
+    }
+    for (StringAttr axis : pending) {
+      SmallVector<int64_t> operands;
+      for (unsigned operand = 0; operand < context.operands.size(); ++operand)
+        if (llvm::is_contained(context.operands[operand].pending, axis))
+          operands.push_back(operand);
+      bool isLinear = llvm::any_of(rule.getLinear(), [&](DenseI64ArrayAttr set) {
+        return llvm::all_of(set.asArrayRef(),
+                            [&](int64_t operand) {
+                              return llvm::is_contained(operands, operand) ||
+                                     context.operands[operand].what == Number();
+                            }) &&
+               llvm::all_of(operands,
+                            [&](int64_t operand) { return llvm::is_contained(set.asArrayRef(), operand); });
+      });
+      if (!isLinear)
+        return context.refuse("reads operand " + Twine(operands.front()) + " as a sum that is pending over " +
+                              quote(axis));
+      for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor)
+        if (isCut(factor) && llvm::is_contained(factors[factor]->axes, axis))
+          return context.refuse("is cut over " + quote(axis) + " along factor " +
+                                RuleAttr::getFactorName(factor) + " while operand " +
+                                Twine(operands.front()) + " is a sum pending over it");
+    }
+    return success();
+  }
+
+  /// Whether results hold zeros along a factor beyond its size.
+  bool clears(int64_t factor) const {
+    auto op = cast<ShardingRuleOpInterface>(context.op);
+    auto isZero = [&](int64_t operand) {
+      return context.operands[operand].what == Number() ||
+             (rule.operandHas(operand, factor) && getPadding(operand, factor) == Padding::Zero);
+    };
+    auto isZeroIfThere = [&](int64_t operand) {
+      return !rule.operandHas(operand, factor) || isZero(operand);
+    };
+    auto all = llvm::seq<int64_t>(0, context.operands.size());
+    return op.clearsPadding(factor) ||
+           llvm::any_of(rule.getLinear(),
+                        [&](DenseI64ArrayAttr set) { return llvm::all_of(set.asArrayRef(), isZero); }) ||
+           (op.mapsZeroToZero() && llvm::all_of(all, isZeroIfThere));
+  }
+
+  Held makeResult(unsigned result, const Number &what) const {
+    Held held;
+    held.what = what;
+    held.pending = pending;
+    for (DenseI64ArrayAttr of : rule.getResults()[result].getDims()) {
+      HeldDim dim;
+      int64_t size = 1;
+      for (int64_t factor : of.asArrayRef().drop_front(of.empty() ? 0 : 1))
+        size *= rule.getSizes()[factor];
+      if (of.empty()) {
+        dim.size = 1;
+      } else if (!factors[of[0]]) {
+        dim.isConstant =
+            getOpClass(context.op) == OpClass::Repeats || context.op->hasTrait<OpTrait::ConstantLike>();
+        dim.size = dim.isConstant ? HeldDim::kUnbounded : rule.getSizes()[of[0]] * size;
+      } else {
+        dim = *factors[of[0]];
+        dim.size = dim.size == HeldDim::kUnbounded ? dim.size : dim.size * size;
+        dim.isConstant &= of.size() == 1;
+        dim.padding = !isPadded(of[0]) || clears(of[0]) ? Padding::Zero : Padding::Any;
+      }
+      held.dims.push_back(dim);
+    }
+    for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor)
+      if (isCut(factor) && rule.isPending(result, factor))
+        held.pending.append(factors[factor]->axes.begin(), factors[factor]->axes.end());
+    llvm::sort(held.pending, [](StringAttr a, StringAttr b) { return a.getValue() < b.getValue(); });
+    return held;
+  }
+
+  LemmaContext &context;
+  RuleAttr rule;
+  SmallVector<std::optional<HeldDim>> factors; ///< none: no operand has it
+  Axes pending;
+};
+} // namespace
+
+FailureOr<SmallVector<Held, 0>> par::applyRule(LemmaContext &context, RuleAttr rule) {
+  return RuleLemma(context, rule).run();
+}

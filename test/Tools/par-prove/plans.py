@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+"""Programs of models under plans are proved: plans.py INPUTS FOLDER"""
+import sys
+
+from proving import make, prove
+
+PLANS = ["--mesh dp=2,tp=2 --zero 2 --micro-batches 2", "--mesh tp=3 --sequence-parallel --recompute full", "--mesh dp=2,tp=2 --zero 3 --sequence-parallel",
+         "--mesh pp=2,tp=2 --micro-batches 2 --schedule zb-h1", "--mesh dp_replicate=2,dp_shard=2 --zero 3 --zero3-gather per-step", "--mesh tp=4"]
+MODELS = ["gpt2-odd", "llama-odd", "gemma2-odd", "gemma3-odd", "olmo2-odd", "smollm3-odd"]
+
+
+def main(inputs, folder):
+    proved = 0
+    for number, plan in enumerate(PLANS):
+        for model in (MODELS[number], MODELS[(number + 3) % len(MODELS)]):
+            status, line = prove(*make(f"{inputs}/{model}.json", plan, folder))
+            if status or line != "proved":
+                print(f"{model} {plan}: {line}")
+            else:
+                proved += 1
+    print(f"{proved} programs are proved")
+
+
+main(*sys.argv[1:])
