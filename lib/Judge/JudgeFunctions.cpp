@@ -23,13 +23,10 @@ public:
       if (!function->hasAttr(ParDialect::kLocalAttr))
         return function.emitError("par-prove: @")
                << function.getName() << " is of one device; give a module behind par-partition";
-      if (!reference.find(function.getName()))
-        return function.emitError("par-prove: the reference has no function @") << function.getName();
     }
-    // The program has a backward pass whole or in two parts; the reference has both.
-    for (func::FuncOp function : HandedOver<Number>::sortFunctions(referenceModule))
-      if (SymbolTable::lookupNearestSymbolFrom(programModule, function.getSymNameAttr()) &&
-          failed(evaluateReference(function)))
+    // A backward pass is whole or in two parts in the program, and has both forms in the reference.
+    for (func::FuncOp function : functions)
+      if (failed(evaluateReference(function)))
         return failure();
     for (func::FuncOp function : functions)
       if (failed(judge(function)))
@@ -39,8 +36,7 @@ public:
 
 private:
   /// A chunk's functions that a micro-batch runs, or those of one phase.
-  static std::string nameResult(func::FuncOp function, unsigned result) {
-    Phase phase = getPhase(function).getPhase();
+  static std::string nameResult(Phase phase, func::FuncOp function, unsigned result) {
     std::string name =
         (phase == Phase::Forward || isBackward(phase) ? "micro-batch" : stringifyPhase(phase)).str();
     llvm::raw_string_ostream stream(name);
@@ -55,21 +51,60 @@ private:
     return name;
   }
 
-  LogicalResult evaluateReference(func::FuncOp function) {
-    SmallVector<Number> arguments;
-    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
-      const Number *given = givenNumbers.find(function, argument);
-      arguments.push_back(given ? *given : nameArgument(function, argument));
-      reference.add(arguments.back());
+  /// The reference's functions that do what a function of the program does: the backward function of the last
+  /// micro-batch reduces gradients, too.
+  static SmallVector<Phase> getPhases(func::FuncOp function) {
+    switch (Phase phase = getPhase(function).getPhase()) {
+    case Phase::BackwardLast:
+      return {Phase::Backward, Phase::Reduce};
+    case Phase::BackwardWeightLast:
+      return {Phase::BackwardWeight, Phase::Reduce};
+    default:
+      return {phase};
     }
-    FailureOr<SmallVector<Number>> results = reference.evaluate(function, arguments);
-    if (failed(results))
-      return failure();
-    for (auto [result, number] : llvm::enumerate(*results)) {
-      givenNumbers.give(function, result, number);
-      if (!getResultResidual(function, result))
-        expected[nameResult(function, result)].push_back(number);
+  }
+
+  func::FuncOp findReference(Phase phase, int64_t chunk) {
+    for (auto function : referenceModule.getOps<func::FuncOp>())
+      if (isPhase(function, phase) && getChunk(function) == chunk)
+        return function;
+    return nullptr;
+  }
+
+  LogicalResult evaluateReference(func::FuncOp local) {
+    llvm::DenseMap<Attribute, Number> written; // variables, by those of its functions that came before
+    SmallVector<std::pair<std::string, Number>> results;
+    std::set<Number> read; // of these, by others of its functions
+    for (Phase phase : getPhases(local)) {
+      func::FuncOp function = findReference(phase, getChunk(local));
+      if (!function)
+        return local.emitError("par-prove: the reference has no function that does what @")
+               << local.getName() << " does (" << stringifyPhase(phase) << ")";
+      SmallVector<Number> arguments;
+      for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
+        FlatSymbolRefAttr variable = getVariable(function, argument);
+        const Number *given = givenNumbers.find(function, argument);
+        if (auto at = written.find(variable); variable && at != written.end()) {
+          arguments.push_back(at->second);
+          read.insert(at->second);
+        } else {
+          arguments.push_back(given ? *given : nameArgument(function, argument));
+        }
+        reference.add(arguments.back());
+      }
+      FailureOr<SmallVector<Number>> numbers = reference.evaluate(function, arguments);
+      if (failed(numbers))
+        return failure();
+      for (auto [result, number] : llvm::enumerate(*numbers)) {
+        givenNumbers.give(function, result, number);
+        if (FlatSymbolRefAttr variable = getResultVariable(function, result))
+          written[variable] = number;
+        if (!getResultResidual(function, result))
+          results.push_back({nameResult(getPhase(local).getPhase(), function, result), number});
+      }
     }
+    for (auto &[name, number] : results)
+      (read.count(number) ? passing : expected)[name].push_back(number);
     return success();
   }
 
@@ -134,11 +169,12 @@ private:
   }
 
   LogicalResult compare(func::FuncOp function, unsigned result, const Held &actual) {
-    SmallVector<Number> &numbers = expected[nameResult(function, result)];
-    auto *at = llvm::find(numbers, actual.what);
-    if (at == numbers.end())
+    std::string name = nameResult(getPhase(function).getPhase(), function, result);
+    SmallVector<Number> &numbers = expected[name];
+    if (auto *at = llvm::find(numbers, actual.what); at != numbers.end())
+      numbers.erase(at);
+    else if (!llvm::is_contained(passing[name], actual.what))
       return refuseNumber(function, result);
-    numbers.erase(at);
     Held declared;
     auto global = function.getResultAttrOfType<TypeAttr>(result, ParDialect::kGlobalTypeAttr);
     ShardingAttr sharding = getResultSharding(function, result);
@@ -208,6 +244,7 @@ private:
   HandedOver<Number> givenNumbers;
   HandedOver<Held> given;
   std::map<std::string, SmallVector<Number>> expected; ///< results of one device that no rank has given yet
+  std::map<std::string, SmallVector<Number>> passing;  ///< those that a function joined with another may keep
 };
 } // namespace
 

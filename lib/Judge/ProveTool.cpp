@@ -14,7 +14,8 @@ int par::runProveTool(int argc, char **argv, const DialectRegistry &registry) {
   std::string referenceFile, programFile;
   Flags flags("par-prove REFERENCE.mlir PROGRAM.mlir",
               "Says whether every chunk function of PROGRAM, a module behind par-partition (par-compile --to "
-              "partition), computes on all ranks what that of REFERENCE (--to differentiate) computes on one "
+              "partition or overlap), computes on all ranks what that of REFERENCE (--to differentiate) "
+              "computes on one "
               "device: equal for all inputs, up to rounding and the order of sums.");
   flags.positional(referenceFile);
   flags.positional(programFile);

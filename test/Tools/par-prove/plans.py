@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs of models under plans are proved: plans.py INPUTS FOLDER"""
+"""Programs of models under plans are proved, partitioned and overlapped: plans.py INPUTS FOLDER"""
 import sys
 
 from proving import make, prove
@@ -13,11 +13,12 @@ def main(inputs, folder):
     proved = 0
     for number, plan in enumerate(PLANS):
         for model in (MODELS[number], MODELS[(number + 3) % len(MODELS)]):
-            status, line = prove(*make(f"{inputs}/{model}.json", plan, folder))
-            if status or line != "proved":
-                print(f"{model} {plan}: {line}")
-            else:
-                proved += 1
+            for phase, flags in [("partition", plan), ("overlap", f"{plan} --overlap on")]:
+                status, line = prove(*make(f"{inputs}/{model}.json", flags, folder, phase))
+                if status or line != "proved":
+                    print(f"error: {model} {flags}: {line}")
+                else:
+                    proved += 1
     print(f"{proved} programs are proved")
 
 

@@ -15,11 +15,11 @@ def compile_to(phase, config, plan, path):
         file.write(done.stdout)
 
 
-def make(config, plan, folder):
+def make(config, plan, folder, phase="partition"):
     """REFERENCE.mlir and PROGRAM.mlir in FOLDER."""
     reference, program = (os.path.join(folder, name) for name in ("reference.mlir", "program.mlir"))
     compile_to("differentiate", config, plan, reference)
-    compile_to("partition", config, plan, program)
+    compile_to(phase, config, plan, program)
     return reference, program
 
 
