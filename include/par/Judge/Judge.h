@@ -7,11 +7,11 @@
 
 namespace mlir::par {
 
-/// Whether every chunk function of `program`, a module behind par-partition, computes on all ranks of its
-/// mesh what the function of that name in `reference`, the module before it, computes on one device: equal
-/// for all inputs, up to rounding and the order of sums. Trusts no pass: it reads the local functions from
-/// their arguments on. Fails after one error at the first op of which it knows nothing, or whose result is
-/// not the reference's.
+/// Whether what every chunk function of `program` writes, returns and sends is on all ranks of its mesh what
+/// the function of that phase in `reference` computes on one device: equal for all inputs, up to rounding and
+/// the order of sums. `reference` is the differentiated module, `program` the one behind par-partition,
+/// overlapped or not. Trusts no pass: it reads the local functions from their arguments on. Fails after one
+/// error at the first op of which it knows nothing, or whose result is not the reference's.
 LogicalResult judgeFunctions(ModuleOp reference, ModuleOp program);
 
 } // namespace mlir::par
