@@ -3,12 +3,13 @@
 
 Each fault is one that a pass could make; nothing is executed.
 """
+import os
 import re
 import sys
 
 from proving import make, prove
 
-PLAN = "--mesh dp=2,tp=2 --zero 1"
+PLANS = {"zero": "--mesh dp=2,tp=2 --zero 1", "sp": "--mesh tp=3 --sequence-parallel", "gathered": "--mesh dp=2,tp=2 --zero 3"}
 
 
 def find(lines, function, pattern):
@@ -64,7 +65,13 @@ def copy_operand(source, target):
     return edit
 
 
-# Fault, model, function, line, edit, what the message says.
+def remove_offset():
+    def edit(lines, at):
+        lines[at] = re.sub(r" offset %\w+", "", lines[at]).replace(", tensor<i32>)", ")")
+    return edit
+
+
+# Fault, model and plan ("zero" where none is named), function, line, edit, what the message says.
 FAULTS = [
     ("a reduction is missing", "llama-odd", "block.forward", 'all_reduce  sum over \\["tp"\\]', leave_out(0), 'addf reads operand 0 as a sum that is pending over "tp"'),
     ("a reduction is over another axis", "llama-odd", "block.forward", 'all_reduce  sum over \\["tp"\\]', replace('["tp"]', '["dp"]'),
@@ -89,20 +96,25 @@ FAULTS = [
      "par.rms_norm is the first op whose result it has not"),
     ("heads are normalised by a rank's own sum", "olmo2-odd", "block.forward", "all_reduce  sum", leave_out(0), "pending over"),
     ("a clip is by another number", "gpt2-odd", "update", "arith.minimumf", leave_out(0), "is not what one device computes"),
+    ("padding is added up", "gpt2-odd sp", "block.backward", "arith.select .*tensor<8x6x60xf32>", leave_out(1), "adds up padding of operand"),
+    ("rows are cut over another axis", "llama-odd", "update", "all_slice over", replace('["dp"]', '["tp"]'), 'adamw reads operand 1 cut over "dp" along factor a, which is cut over "tp"'),
+    ("blocks are joined over the major axis", "llama-odd gathered", "forward", "all_gather over", replace('["dp"]', '["tp"]'), 'joins blocks of dimension 0 over "tp"'),
+    ("classes are counted with padding", "llama-odd", "head.forward", "cross_entropy_shard", replace("classes = 259", "classes = 260"), "counts 260 classes"),
+    ("a shard of a table is taken for the whole", "llama-odd", "embed.forward", "par.embedding", remove_offset(), "in a shard of a table"),
 ]
 
 
 def main(inputs, folder):
     made, refused = {}, 0
-    for fault, model, function, pattern, edit, message in FAULTS:
-        if model not in made:
-            made[model] = make(f"{inputs}/{model}.json", PLAN, f"{folder}")
-            with open(made[model][1], encoding="utf-8") as file:
-                text = file.read().split("\n")
-            made[model] = (made[model][0] + model, text)
-            with open(f"{folder}/reference.mlir", encoding="utf-8") as source, open(made[model][0], "w", encoding="utf-8") as copy:
-                copy.write(source.read())
-        reference, lines = made[model][0], list(made[model][1])
+    for fault, name, function, pattern, edit, message in FAULTS:
+        if name not in made:
+            model, plan, *_ = [*name.split(), "zero"]
+            reference, program = make(f"{inputs}/{model}.json", PLANS[plan], folder)
+            kept = f"{reference}.{len(made)}"
+            os.rename(reference, kept)
+            with open(program, encoding="utf-8") as file:
+                made[name] = kept, file.read().split("\n")
+        reference, lines = made[name][0], list(made[name][1])
         edit(lines, find(lines, function, pattern))
         with open(f"{folder}/edited.mlir", "w", encoding="utf-8") as file:
             file.write("\n".join(lines))
