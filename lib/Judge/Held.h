@@ -6,6 +6,7 @@
 #include "Number.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include "llvm/ADT/MapVector.h"
+#include <memory>
 #include <optional>
 
 namespace mlir::par {
@@ -38,6 +39,8 @@ struct IndexBelow {
   int64_t dim, bound;
 };
 
+class Layout;
+
 /// A tensor of a rank.
 struct Held {
   Number what; ///< which value of the one-device program it is
@@ -46,6 +49,8 @@ struct Held {
   Axes logPending; ///< over these it is the logarithm of the sum of their exponentials
   std::optional<Affine> affine;
   std::optional<IndexBelow> below;
+  /// How `dims` of the one-device value lie in the tensor's where these are not the same ones.
+  std::shared_ptr<const Layout> layout;
   /// Of a list of offsets, one per dimension: what is added to each on this rank, beside `what`.
   SmallVector<Affine, 0> shifts;
 };

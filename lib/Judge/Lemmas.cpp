@@ -1,4 +1,5 @@
 //===- Lemmas.cpp - where results of single ops are -----------------------------------------------------===//
+#include "Layout.h"
 #include "Lemma.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -263,6 +264,72 @@ static Result changeAll(LemmaContext &context, Change change) {
   return results;
 }
 
+/// Moves digits of an operand's layout. What has the dimensions of a one-device value then is that value, its
+/// dimensions in that order.
+template <typename Move>
+static FailureOr<Held> moveDigits(LemmaContext &context, unsigned operand, Move move) {
+  const Held &input = context.operands[operand];
+  Layout layout =
+      input.layout
+          ? *input.layout
+          : Layout(input, cast<RankedTensorType>(context.op->getOperand(operand).getType()), context.mesh);
+  if (!move(layout))
+    return context.refuse("moves blocks that a rank does not hold so");
+  Held result = input;
+  result.affine.reset(), result.below.reset();
+  std::optional<SmallVector<int64_t>> dims = layout.findDims();
+  if (!dims) {
+    result.layout = std::make_shared<const Layout>(layout);
+    return result;
+  }
+  result.layout.reset();
+  result.dims.clear();
+  for (int64_t dim : *dims)
+    result.dims.push_back(layout.getDim(dim));
+  result.what = context.numbers.transpose(input.what, *dims);
+  return result;
+}
+
+template <typename Move>
+static Result moveAllDigits(LemmaContext &context, Move move) {
+  SmallVector<Held, 0> results;
+  for (unsigned operand = 0; operand < context.operands.size(); ++operand) {
+    FailureOr<Held> moved = moveDigits(context, operand, move);
+    if (failed(moved))
+      return failure();
+    results.push_back(*moved);
+  }
+  return results;
+}
+
+static Result exchangeBlocks(LemmaContext &context) {
+  MeshAttr mesh = context.mesh;
+  return llvm::TypeSwitch<Operation *, Result>(context.op)
+      .Case([&](AllGatherOp op) {
+        return moveAllDigits(
+            context, [&](Layout &layout) { return layout.join(op.getDim(), readAxes(op.getAxes(), mesh)); });
+      })
+      .Case([&](AllSliceOp op) {
+        return moveAllDigits(
+            context, [&](Layout &layout) { return layout.cut(op.getDim(), readAxes(op.getAxes(), mesh)); });
+      })
+      .Case([&](AllToAllOp op) {
+        return moveAllDigits(context, [&](Layout &layout) {
+          return layout.exchange(op.getSplit(), op.getConcat(), readAxes(op.getAxes(), mesh));
+        });
+      })
+      .Case([&](TransposeOp op) {
+        return moveAllDigits(context,
+                             [&](Layout &layout) { return layout.transpose(op.getPermutation()), true; });
+      })
+      .Case([&](ReshapeOp op) {
+        return moveAllDigits(context,
+                             [&](Layout &layout) { return layout.reshape(op.getType().getShape()); });
+      })
+      .Default(
+          [&](Operation *) { return context.refuse("reads a tensor of which a rank holds several blocks"); });
+}
+
 static Result exchange(LemmaContext &context) {
   MeshAttr mesh = context.mesh;
   return llvm::TypeSwitch<Operation *, Result>(context.op)
@@ -281,13 +348,6 @@ static Result exchange(LemmaContext &context) {
       .Case([&](AllSliceOp op) {
         Axes axes = readAxes(op.getAxes(), mesh);
         return changeAll(context, [&](Held &held) { return cut(context, held, op.getDim(), axes); });
-      })
-      .Case([&](AllToAllOp op) {
-        Axes axes = readAxes(op.getAxes(), mesh);
-        return changeAll(context, [&](Held &held) {
-          return success(succeeded(join(context, held, op.getConcat(), axes)) &&
-                         succeeded(cut(context, held, op.getSplit(), axes)));
-        });
       })
       .Default([&](Operation *) { return context.refuse("is an exchange of which no lemma is known"); });
 }
@@ -308,6 +368,10 @@ static Result resize(LemmaContext &context, ArrayRef<int64_t> offsets) {
     int64_t from = context.extent(0, dim), to = type.getDimSize(dim);
     HeldDim &held = result.dims[dim];
     if (from == to)
+      continue;
+    // Sums into rows have zeros in all rows that no id names.
+    if (held.size == HeldDim::kUnbounded && held.padding == HeldDim::Padding::Zero && !offsets[dim] &&
+        to > from)
       continue;
     if (held.isConstant && !offsets[dim]) {
       if (to > from) // it has as many elements as there were, and then zeros
@@ -408,8 +472,13 @@ private:
 
 static Result reshape(LemmaContext &context) {
   const Held &input = context.operands[0];
-  if (!input.dims.empty() || !input.affine)
-    return ReshapeLemma(context).run();
+  if (!input.dims.empty() || !input.affine) {
+    Result itself = ReshapeLemma(context).run();
+    if (succeeded(itself) && context.isKnown(itself->front().what))
+      return itself;
+    Result blocks = exchangeBlocks(context);
+    return succeeded(blocks) ? blocks : itself;
+  }
   // An integer becomes a list of one.
   Held list;
   list.what = Number();
@@ -495,13 +564,18 @@ static Result crossEntropyBackward(LemmaContext &context, CrossEntropyBackwardOp
 }
 
 /// Whether the last operand, a list of offsets, has those of the first `count` dimensions of an operand's
-/// shard.
-static LogicalResult checkOffsets(LemmaContext &context, unsigned operand, int64_t count) {
-  const Held &input = context.operands[operand], &offsets = context.operands.back();
+/// shard. Of a value that is constant along one, they say which shard it is.
+static LogicalResult checkOffsets(LemmaContext &context, unsigned operand, int64_t count, Held &input) {
+  const Held &offsets = context.operands.back();
   for (int64_t dim = 0; dim < count; ++dim) {
     Affine shift = offsets.shifts.empty() ? Affine() : offsets.shifts[dim];
-    if (input.dims[dim].isConstant ||
-        !isOffset(shift, input.dims[dim].axes, context.extent(operand, dim), context.mesh))
+    int64_t extent = context.extent(operand, dim);
+    if (input.dims[dim].isConstant)
+      if (std::optional<Axes> axes = findCut(shift, extent, context.mesh)) {
+        input.dims[dim] = HeldDim();
+        input.dims[dim].axes = *axes;
+      }
+    if (input.dims[dim].isConstant || !isOffset(shift, input.dims[dim].axes, extent, context.mesh))
       return context.refuse("has offsets that are not those of its shard along dimension " + Twine(dim));
   }
   return success();
@@ -509,17 +583,24 @@ static LogicalResult checkOffsets(LemmaContext &context, unsigned operand, int64
 
 /// Elements are kept or dropped by their place in the one-device value, which offsets say.
 static Result dropout(LemmaContext &context) {
-  if (failed(checkOffsets(context, 0, context.operands[0].dims.size())))
+  SmallVector<Held, 0> operands(context.operands);
+  if (operands[0].layout || failed(checkOffsets(context, 0, operands[0].dims.size(), operands[0])))
     return failure();
-  return applyRuleOf(context);
+  LemmaContext placed(context.op, operands, context.mesh, context.numbers, context.isKnown);
+  Result results = applyRuleOf(placed);
+  context.reason = placed.reason;
+  return results;
 }
 
 /// Positions say which rows see each other; only the counters of dropout depend on where a shard lies.
 template <typename Op>
 static Result attention(LemmaContext &context, Op op, unsigned q) {
   const Held &keys = context.operands[q + 1];
+  if (context.operands[q].layout || keys.layout)
+    return applyRuleOf(context);
+  Held queries = context.operands[q];
   if (op.getKey() &&
-      (failed(checkOffsets(context, q, context.operands[q].dims.size() - 1)) || !keys.dims[1].axes.empty()))
+      (failed(checkOffsets(context, q, queries.dims.size() - 1, queries)) || !keys.dims[1].axes.empty()))
     return context.refuse("drops scores of a shard as if they lay elsewhere");
   if (op.getDiagonal() && (!context.operands[q].dims[1].axes.empty() || !keys.dims[1].axes.empty()))
     return context.refuse("takes rows of a shard for the diagonal of all");
@@ -573,6 +654,10 @@ static Result logarithm(LemmaContext &context) {
 
 FailureOr<SmallVector<Held, 0>> par::applyLemma(LemmaContext &context) {
   Operation *op = context.op;
+  if (isa<AllToAllOp>(op) || (!isa<WaitOp>(op) && llvm::any_of(context.operands, [](const Held &held) {
+        return bool(held.layout);
+      })))
+    return exchangeBlocks(context);
   if (isa<DropoutOp>(op))
     return dropout(context);
   if (getOpClass(op) == OpClass::Placed)

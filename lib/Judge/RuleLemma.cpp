@@ -44,6 +44,8 @@ private:
 
   LogicalResult readOperand(unsigned operand) {
     const Held &held = context.operands[operand];
+    if (held.layout)
+      return context.refuse("reads operand " + Twine(operand) + ", of which a rank holds several blocks");
     for (int64_t dim = 0, rank = held.dims.size(); dim < rank; ++dim) {
       ArrayRef<int64_t> of = rule.getOperands()[operand].getDims()[dim];
       int64_t minor = 1;
@@ -118,11 +120,8 @@ private:
       if (kind != FactorKind::Reduction && isCut(factor))
         return context.refuse("is cut over " + quote(factors[factor]->axes) + " along factor " +
                               RuleAttr::getFactorName(factor) + ", and no lemma says what that gives");
-      if (factors[factor] && factors[factor]->isConstant) {
-        if (kind == FactorKind::Reduction)
-          return context.refuse("adds up the same elements along factor " + RuleAttr::getFactorName(factor) +
-                                ", and nothing says how many one device has");
-        factors[factor] = HeldDim(); // never cut: a rank has all that one device has
+      if (factors[factor] && factors[factor]->isConstant) { // of as many elements as a rank has
+        factors[factor] = HeldDim();
         factors[factor]->size = rule.getSizes()[factor];
       }
       if (!isPadded(factor))
