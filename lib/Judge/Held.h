@@ -49,8 +49,12 @@ struct Held {
   Axes logPending; ///< over these it is the logarithm of the sum of their exponentials
   std::optional<Affine> affine;
   std::optional<IndexBelow> below;
-  /// How `dims` of the one-device value lie in the tensor's where these are not the same ones.
+  Axes first; ///< of a condition: true on the ranks whose coordinates on these axes are 0
+  /// The same tensor said in another way: digits of the value `whatOfLayout`, which are no dimensions of it
+  /// (yet).
   std::shared_ptr<const Layout> layout;
+  Number whatOfLayout;
+  bool hasDims = true; ///< false: `what` and `dims` say nothing, `layout` alone does
   /// Of a list of offsets, one per dimension: what is added to each on this rank, beside `what`.
   SmallVector<Affine, 0> shifts;
 };

@@ -26,6 +26,12 @@ static Result applyRuleOf(LemmaContext &context) {
   return applyRule(context, op.getShardingRule());
 }
 
+/// Whether ranks that differ over `axis` hold different shards or terms.
+static bool dependsOn(const Held &held, StringAttr axis) {
+  return llvm::is_contained(held.pending, axis) || llvm::is_contained(held.logPending, axis) ||
+         llvm::any_of(held.dims, [&](const HeldDim &dim) { return llvm::is_contained(dim.axes, axis); });
+}
+
 //===----------------------------------------------------------------------===//
 // Integers: indices and coordinates
 //===----------------------------------------------------------------------===//
@@ -128,10 +134,16 @@ static Result compareIndex(LemmaContext &context) {
   Result results = applyRuleOf(context);
   auto compare = cast<arith::CmpIOp>(context.op);
   const std::optional<Affine> &left = context.operands[0].affine, &right = context.operands[1].affine;
-  if (succeeded(results) && compare.getPredicate() == arith::CmpIPredicate::slt && left && right &&
-      right->isConstant() && left->ofDims.size() == 1 && left->ofDims.begin()->second == 1 &&
-      left->constant == 0)
+  if (failed(results) || !left || !right || !right->isConstant() || left->constant != 0)
+    return results;
+  bool isIndex = left->ofDims.size() == 1 && left->ofDims.begin()->second == 1;
+  if (compare.getPredicate() == arith::CmpIPredicate::slt && isIndex)
     results->front().below = IndexBelow{left->ofDims.begin()->first, right->constant};
+  bool isPositive = llvm::all_of(left->ofAxes, [](auto &axis) { return axis.second > 0; });
+  if (compare.getPredicate() == arith::CmpIPredicate::eq && left->ofDims.empty() && right->constant == 0 &&
+      isPositive)
+    for (auto &[axis, coefficient] : left->ofAxes)
+      results->front().first.push_back(axis);
   return results;
 }
 
@@ -152,15 +164,29 @@ static Result expandInteger(LemmaContext &context, ExpandOp expand) {
       affine.ofDims[kept(dim)] = coefficient;
     results->front().affine = affine;
   }
+  results->front().first = input.first;
   if (input.below)
     results->front().below = IndexBelow{kept(input.below->dim), input.below->bound};
   return results;
+}
+
+/// One rank of those that have the same keeps it, the others have zeros: a sum over them.
+static Result keepOnFirst(LemmaContext &context) {
+  Held result = context.operands[1];
+  for (StringAttr axis : context.operands[0].first) {
+    if (dependsOn(result, axis))
+      return context.refuse("keeps on the first rank over " + quote(axis) + " what is not the same on all");
+    result.pending.push_back(axis);
+  }
+  return one(result);
 }
 
 /// Only elements below the size of a dimension keep their value: the padding holds the other.
 static Result select(LemmaContext &context) {
   const Held &condition = context.operands[0], &value = context.operands[1], &other = context.operands[2];
   bool isZero = other.what == Number(), isLeast = other.what == Number::ofFloat(-HUGE_VAL);
+  if (!condition.first.empty() && isZero)
+    return keepOnFirst(context);
   if (!condition.below || !value.logPending.empty() || (!isZero && !value.pending.empty()))
     return applyRuleOf(context);
   Held result = value;
@@ -182,12 +208,6 @@ static Result select(LemmaContext &context) {
 //===----------------------------------------------------------------------===//
 // Exchange between ranks
 //===----------------------------------------------------------------------===//
-
-/// Whether ranks that differ over `axis` hold different shards or terms.
-static bool dependsOn(const Held &held, StringAttr axis) {
-  return llvm::is_contained(held.pending, axis) || llvm::is_contained(held.logPending, axis) ||
-         llvm::any_of(held.dims, [&](const HeldDim &dim) { return llvm::is_contained(dim.axes, axis); });
-}
 
 static Axes readAxes(ArrayAttr axes, MeshAttr mesh) {
   Axes result;
@@ -273,6 +293,7 @@ static FailureOr<Held> moveDigits(LemmaContext &context, unsigned operand, Move 
       input.layout
           ? *input.layout
           : Layout(input, cast<RankedTensorType>(context.op->getOperand(operand).getType()), context.mesh);
+  Number base = input.layout ? input.whatOfLayout : input.what;
   if (!move(layout))
     return context.refuse("moves blocks that a rank does not hold so");
   Held result = input;
@@ -280,13 +301,14 @@ static FailureOr<Held> moveDigits(LemmaContext &context, unsigned operand, Move 
   std::optional<SmallVector<int64_t>> dims = layout.findDims();
   if (!dims) {
     result.layout = std::make_shared<const Layout>(layout);
+    result.whatOfLayout = base, result.hasDims = false;
     return result;
   }
-  result.layout.reset();
+  result.layout.reset(), result.hasDims = true;
   result.dims.clear();
   for (int64_t dim : *dims)
     result.dims.push_back(layout.getDim(dim));
-  result.what = context.numbers.transpose(input.what, *dims);
+  result.what = context.numbers.transpose(base, *dims);
   return result;
 }
 
@@ -328,6 +350,20 @@ static Result exchangeBlocks(LemmaContext &context) {
       })
       .Default(
           [&](Operation *) { return context.refuse("reads a tensor of which a rank holds several blocks"); });
+}
+
+/// Two descriptions of results. Both are true; where only one is of dimensions it is that, else the one that
+/// one device computes.
+static Result choose(LemmaContext &context, Result dims, Result blocks) {
+  if (failed(dims) || failed(blocks))
+    return failed(dims) ? blocks : dims;
+  for (auto [held, other] : llvm::zip(*dims, *blocks)) {
+    if (other.hasDims && !context.isKnown(held.what))
+      held = other;
+    else if (!other.hasDims)
+      held.layout = other.layout, held.whatOfLayout = other.whatOfLayout;
+  }
+  return dims;
 }
 
 static Result exchange(LemmaContext &context) {
@@ -400,9 +436,9 @@ public:
   Result run() {
     for (int64_t dim = 0, rank = input.dims.size(); dim < rank; ++dim) {
       const HeldDim &held = input.dims[dim];
-      if (held.isConstant || held.size == HeldDim::kUnbounded)
-        return context.refuse("changes the shape of a value whose size nobody knows");
-      from.push_back(held.size);
+      // Of a value that has every index, or the same elements everywhere, these are as many as ranks have.
+      bool isOpen = held.isConstant || held.size == HeldDim::kUnbounded;
+      from.push_back(isOpen ? context.extent(0, dim) * countShards(held, context.mesh) : held.size);
       if (context.isPadded(0, dim) || !held.axes.empty())
         moved.push_back(dim);
     }
@@ -428,9 +464,12 @@ private:
     for (int64_t target = targets.empty() ? 0 : targets.back() + 1, rank = to.size(); target < rank;
          ++target) {
       SmallVector<int64_t> grown(to);
-      if (shape[target] % extent)
+      if (shape[target] % extent == 0) // the major part of a joint dimension
+        grown[target] = shape[target] / extent * from[dim];
+      else if (extent % shape[target] == 0 && from[dim] % (extent / shape[target]) == 0) // divided
+        grown[target] = from[dim] / (extent / shape[target]);
+      else
         continue;
-      grown[target] = shape[target] / extent * from[dim];
       targets.push_back(target);
       place(next + 1, grown, targets);
       targets.pop_back();
@@ -453,6 +492,8 @@ private:
         return;
       result.dims[target].axes = input.dims[dim].axes;
       result.dims[target].padding = input.dims[dim].padding;
+      if (shape[target] < context.extent(0, dim) && context.isPadded(0, dim))
+        return; // padding would be within a dimension
     }
     result.what = context.numbers.reshape(input.what, from, to);
     // A reshape that changes nothing is no op of the reference's.
@@ -474,10 +515,7 @@ static Result reshape(LemmaContext &context) {
   const Held &input = context.operands[0];
   if (!input.dims.empty() || !input.affine) {
     Result itself = ReshapeLemma(context).run();
-    if (succeeded(itself) && context.isKnown(itself->front().what))
-      return itself;
-    Result blocks = exchangeBlocks(context);
-    return succeeded(blocks) ? blocks : itself;
+    return choose(context, itself, exchangeBlocks(context));
   }
   // An integer becomes a list of one.
   Held list;
@@ -584,7 +622,7 @@ static LogicalResult checkOffsets(LemmaContext &context, unsigned operand, int64
 /// Elements are kept or dropped by their place in the one-device value, which offsets say.
 static Result dropout(LemmaContext &context) {
   SmallVector<Held, 0> operands(context.operands);
-  if (operands[0].layout || failed(checkOffsets(context, 0, operands[0].dims.size(), operands[0])))
+  if (failed(checkOffsets(context, 0, operands[0].dims.size(), operands[0])))
     return failure();
   LemmaContext placed(context.op, operands, context.mesh, context.numbers, context.isKnown);
   Result results = applyRuleOf(placed);
@@ -596,8 +634,6 @@ static Result dropout(LemmaContext &context) {
 template <typename Op>
 static Result attention(LemmaContext &context, Op op, unsigned q) {
   const Held &keys = context.operands[q + 1];
-  if (context.operands[q].layout || keys.layout)
-    return applyRuleOf(context);
   Held queries = context.operands[q];
   if (op.getKey() &&
       (failed(checkOffsets(context, q, queries.dims.size() - 1, queries)) || !keys.dims[1].axes.empty()))
@@ -652,12 +688,27 @@ static Result logarithm(LemmaContext &context) {
   return one(result);
 }
 
+static Result applyOwnLemma(LemmaContext &context);
+
 FailureOr<SmallVector<Held, 0>> par::applyLemma(LemmaContext &context) {
   Operation *op = context.op;
-  if (isa<AllToAllOp>(op) || (!isa<WaitOp>(op) && llvm::any_of(context.operands, [](const Held &held) {
-        return bool(held.layout);
-      })))
-    return exchangeBlocks(context);
+  auto hasLayout = [](const Held &held) { return bool(held.layout); };
+  if (isa<WaitOp>(op) || !llvm::any_of(context.operands, hasLayout))
+    return isa<AllToAllOp>(op) ? exchangeBlocks(context) : applyOwnLemma(context);
+  Result blocks = exchangeBlocks(context);
+  if (!llvm::all_of(context.operands, [](const Held &held) { return held.hasDims; }))
+    return blocks;
+  SmallVector<Held, 0> operands(context.operands);
+  for (Held &held : operands)
+    held.layout.reset();
+  LemmaContext plain(op, operands, context.mesh, context.numbers, context.isKnown);
+  Result dims = applyOwnLemma(plain);
+  context.reason = plain.reason;
+  return choose(context, dims, blocks);
+}
+
+static Result applyOwnLemma(LemmaContext &context) {
+  Operation *op = context.op;
   if (isa<DropoutOp>(op))
     return dropout(context);
   if (getOpClass(op) == OpClass::Placed)

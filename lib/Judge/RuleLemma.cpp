@@ -44,7 +44,7 @@ private:
 
   LogicalResult readOperand(unsigned operand) {
     const Held &held = context.operands[operand];
-    if (held.layout)
+    if (!held.hasDims)
       return context.refuse("reads operand " + Twine(operand) + ", of which a rank holds several blocks");
     for (int64_t dim = 0, rank = held.dims.size(); dim < rank; ++dim) {
       ArrayRef<int64_t> of = rule.getOperands()[operand].getDims()[dim];
