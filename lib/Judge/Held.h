@@ -47,6 +47,7 @@ struct Held {
   SmallVector<HeldDim> dims;
   Axes pending;    ///< over these the value is the sum of the ranks' tensors
   Axes logPending; ///< over these it is the logarithm of the sum of their exponentials
+  Axes extreme;    ///< over these it is the maximum, or minimum, of the ranks' tensors
   std::optional<Affine> affine;
   std::optional<IndexBelow> below;
   Axes first; ///< of a condition: true on the ranks whose coordinates on these axes are 0

@@ -214,7 +214,8 @@ private:
         names.insert(axis.getValue());
       return names;
     };
-    if (sorted(actual.pending) != sorted(declared.pending) || !actual.logPending.empty())
+    if (sorted(actual.pending) != sorted(declared.pending) || !actual.logPending.empty() ||
+        !actual.extreme.empty())
       return function.emitError("par-prove: ")
              << describe(function, result) << " is pending over other axes than its sharding says";
     return success();

@@ -28,7 +28,8 @@ static Result applyRuleOf(LemmaContext &context) {
 
 /// Whether ranks that differ over `axis` hold different shards or terms.
 static bool dependsOn(const Held &held, StringAttr axis) {
-  return llvm::is_contained(held.pending, axis) || llvm::is_contained(held.logPending, axis) ||
+  return llvm::is_contained(held.pending, axis) || llvm::is_contained(held.extreme, axis) ||
+         llvm::is_contained(held.logPending, axis) ||
          llvm::any_of(held.dims, [&](const HeldDim &dim) { return llvm::is_contained(dim.axes, axis); });
 }
 
@@ -250,11 +251,20 @@ static LogicalResult join(LemmaContext &context, Held &held, int64_t dim, ArrayR
 
 static Result reduceAll(LemmaContext &context, AllReduceOp op) {
   Axes axes = readAxes(op.getAxes(), context.mesh);
-  SmallVector<Held, 0> results;
-  for (Held held : context.operands) {
+  SmallVector<Held, 0> results, operands(context.operands);
+  for (Held &held : operands) {
     if (op.getKind() == ReduceKind::Sum) {
       if (failed(addUp(context, held, axes)))
         return failure();
+    } else if (!held.extreme.empty()) {
+      auto reduce = context.op->getOperand(&held - &operands.front()).getDefiningOp<ReduceOp>();
+      if (!reduce || reduce.getKind() != op.getKind())
+        return context.refuse("takes another extremum than its shards are");
+      for (StringAttr axis : axes)
+        if (!llvm::is_contained(held.extreme, axis))
+          return context.refuse("takes the extremum over " + quote(axis) + " of what is whole");
+        else
+          llvm::erase(held.extreme, axis);
     } else if (op.getKind() == ReduceKind::Max && !held.logPending.empty()) {
       // Some number that all ranks share, from which logarithms may be measured.
       held.what = RandomFunction("maximum").add(held.what).get();

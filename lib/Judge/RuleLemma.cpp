@@ -117,7 +117,8 @@ private:
       FactorKind kind = rule.getKinds()[factor];
       if (kind == FactorKind::PassThrough)
         continue;
-      if (kind != FactorKind::Reduction && isCut(factor))
+      // An extremum of shards is one of the ranks' extrema.
+      if (kind != FactorKind::Reduction && isCut(factor) && !isa<ReduceOp>(context.op))
         return context.refuse("is cut over " + quote(factors[factor]->axes) + " along factor " +
                               RuleAttr::getFactorName(factor) + ", and no lemma says what that gives");
       if (factors[factor] && factors[factor]->isConstant) { // of as many elements as a rank has
@@ -142,6 +143,9 @@ private:
   /// axis.
   LogicalResult readPending() {
     for (unsigned operand = 0; operand < context.operands.size(); ++operand) {
+      if (!context.operands[operand].extreme.empty())
+        return context.refuse("reads operand " + Twine(operand) + ", a shard's extremum over " +
+                              quote(context.operands[operand].extreme));
       if (!context.operands[operand].logPending.empty())
         return context.refuse("reads operand " + Twine(operand) +
                               " as a logarithm of a sum that is pending over " +
@@ -219,6 +223,10 @@ private:
     for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor)
       if (isCut(factor) && rule.isPending(result, factor))
         held.pending.append(factors[factor]->axes.begin(), factors[factor]->axes.end());
+    if (isa<ReduceOp>(context.op))
+      for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor)
+        if (isCut(factor) && !rule.resultHas(result, factor) && !rule.isPending(result, factor))
+          held.extreme.append(factors[factor]->axes.begin(), factors[factor]->axes.end());
     llvm::sort(held.pending, [](StringAttr a, StringAttr b) { return a.getValue() < b.getValue(); });
     return held;
   }

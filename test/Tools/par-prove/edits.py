@@ -96,6 +96,7 @@ FAULTS = [
      "par.rms_norm is the first op whose result it has not"),
     ("heads are normalised by a rank's own sum", "olmo2-odd", "block.forward", "all_reduce  sum", leave_out(0), "pending over"),
     ("a clip is by another number", "gpt2-odd", "update", "arith.minimumf", leave_out(0), "is not what one device computes"),
+    ("a product is a sum", "llama-odd", "block.forward", "arith.mulf", replace("arith.mulf", "arith.addf"), "arith.addf is the first op whose result it has not"),
     ("padding is added up", "gpt2-odd sp", "block.backward", "arith.select .*tensor<8x6x60xf32>", leave_out(1), "adds up padding of operand"),
     ("rows are cut over another axis", "llama-odd", "update", "all_slice over", replace('["dp"]', '["tp"]'), 'adamw reads operand 1 cut over "dp" along factor a, which is cut over "tp"'),
     ("blocks are joined over the major axis", "llama-odd gathered", "forward", "all_gather over", replace('["dp"]', '["tp"]'), 'joins blocks of dimension 0 over "tp"'),
