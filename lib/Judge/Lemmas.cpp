@@ -416,8 +416,8 @@ static Result resize(LemmaContext &context, ArrayRef<int64_t> offsets) {
     if (from == to)
       continue;
     // Sums into rows have zeros in all rows that no id names.
-    if (held.size == HeldDim::kUnbounded && held.padding == HeldDim::Padding::Zero && !offsets[dim] &&
-        to > from)
+    if (!held.isConstant && held.size == HeldDim::kUnbounded && held.padding == HeldDim::Padding::Zero &&
+        !offsets[dim] && to > from)
       continue;
     if (held.isConstant && !offsets[dim]) {
       if (to > from) // it has as many elements as there were, and then zeros

@@ -104,6 +104,8 @@ std::optional<Number> OpNumbers::getKnown(Operation *op, ArrayRef<Number> x) {
       })
       .Case<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::SIToFPOp, ConstrainOp, ReshardOp,
             TransferOp>([&](auto) { return x[0]; })
+      .Case<arith::MaximumFOp, arith::MinimumFOp>(
+          [&](auto) { return x[0] == x[1] ? std::optional(x[0]) : std::nullopt; })
       // A condition is 0 or 1.
       .Case<arith::SelectOp>([&](auto) { return x[0] * x[1] + (Number::ofInteger(1) - x[0]) * x[2]; })
       .Case<arith::CmpIOp>(

@@ -121,9 +121,9 @@ private:
       if (kind != FactorKind::Reduction && isCut(factor) && !isa<ReduceOp>(context.op))
         return context.refuse("is cut over " + quote(factors[factor]->axes) + " along factor " +
                               RuleAttr::getFactorName(factor) + ", and no lemma says what that gives");
-      if (factors[factor] && factors[factor]->isConstant) { // of as many elements as a rank has
-        factors[factor] = HeldDim();
-        factors[factor]->size = rule.getSizes()[factor];
+      if (factors[factor] && factors[factor]->isConstant) { // of as many elements as ranks have
+        factors[factor]->isConstant = false;
+        factors[factor]->size = rule.getSizes()[factor] * countShards(*factors[factor], context.mesh);
       }
       if (!isPadded(factor))
         continue;
