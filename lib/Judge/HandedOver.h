@@ -1,5 +1,4 @@
-//===- HandedOver.h - what chunk functions give each other -------------------------------------*- C++
-//-*-===//
+//===- HandedOver.h - what chunk functions give each other -------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_JUDGE_HANDEDOVER_H
 #define PAR_LIB_JUDGE_HANDEDOVER_H
 

@@ -1,5 +1,4 @@
-//===- Held.h - what a rank holds of a one-device value, and where -----------------------------*- C++
-//-*-===//
+//===- Held.h - what a rank holds of a one-device value, and where -------------------------*- C++ -*-===//
 #ifndef PAR_LIB_JUDGE_HELD_H
 #define PAR_LIB_JUDGE_HELD_H
 
@@ -16,7 +15,7 @@ using Axes = SmallVector<StringAttr, 2>;
 /// Where the indices of one dimension of a one-device value are: cut over `axes`, major first, into shards
 /// that follow each other; what lies beyond `size` is padding.
 struct HeldDim {
-  /// What the padding holds, where there is some.
+  /// The padding holds zeros, −∞, or anything.
   enum class Padding { Zero, NegativeInfinity, Any };
   static constexpr int64_t kUnbounded = -1;
 
@@ -41,24 +40,38 @@ struct IndexBelow {
 
 class Layout;
 
-/// A tensor of a rank.
+/// What a rank's tensor is, and where.
 struct Held {
   Number what; ///< which value of the one-device program it is
   SmallVector<HeldDim> dims;
   Axes pending;    ///< over these the value is the sum of the ranks' tensors
   Axes logPending; ///< over these it is the logarithm of the sum of their exponentials
   Axes extreme;    ///< over these it is the maximum, or minimum, of the ranks' tensors
+  /// The tensor follows from the rank's coordinates on these axes in a way that is no shard: it is no value
+  /// of one device.
+  Axes coordinates;
   std::optional<Affine> affine;
   std::optional<IndexBelow> below;
-  Axes first; ///< of a condition: true on the ranks whose coordinates on these axes are 0
-  /// The same tensor said in another way: digits of the value `whatOfLayout`, which are no dimensions of it
-  /// (yet).
+  Axes first; ///< a condition is true on the ranks whose coordinates on these axes are 0
+  /// The layout says the same in another way: digits of the value `whatOfLayout`, which are no dimensions of
+  /// it yet.
   std::shared_ptr<const Layout> layout;
   Number whatOfLayout;
   bool hasDims = true; ///< false: `what` and `dims` say nothing, `layout` alone does
-  /// Of a list of offsets, one per dimension: what is added to each on this rank, beside `what`.
+  /// The tensor is a list of offsets, one per dimension: each is moved by so much on this rank, beside
+  /// `what`.
   SmallVector<Affine, 0> shifts;
+
+  /// Whether it is zero everywhere, padding included.
+  bool isZero() const { return what == Number() && coordinates.empty(); }
+  /// Whether ranks that differ over `axis` hold different shards, terms or numbers.
+  bool dependsOn(StringAttr axis) const;
+  /// Forgets what was known of integers and conditions, after a change of where they are.
+  void dropFacts();
 };
+
+/// `"dp", "tp"`, or `no axis`.
+std::string quote(ArrayRef<StringAttr> axes);
 
 inline int64_t countShards(const HeldDim &dim, MeshAttr mesh) { return mesh.getSize(dim.axes); }
 

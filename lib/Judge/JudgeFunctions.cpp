@@ -16,7 +16,7 @@ public:
         reference(referenceModule, numbers), program(programModule, mesh, numbers, reference) {}
 
   LogicalResult run() {
-    SmallVector<func::FuncOp> functions = HandedOver<Held>::sortFunctions(programModule);
+    SmallVector<func::FuncOp> functions = HandedOver<Given>::sortFunctions(programModule);
     if (functions.empty())
       return programModule.emitError("par-prove: the program has no chunk function");
     for (func::FuncOp function : functions) {
@@ -24,10 +24,11 @@ public:
         return function.emitError("par-prove: @")
                << function.getName() << " is of one device; give a module behind par-partition";
     }
-    // A backward pass is whole or in two parts in the program, and has both forms in the reference.
     for (func::FuncOp function : functions)
       if (failed(evaluateReference(function)))
         return failure();
+    if (failed(checkPhases(functions)))
+      return failure();
     for (func::FuncOp function : functions)
       if (failed(judge(function)))
         return failure();
@@ -35,6 +36,11 @@ public:
   }
 
 private:
+  struct Given {
+    Held held;
+    Type type;
+  };
+
   /// A chunk's functions that a micro-batch runs, or those of one phase.
   static std::string nameResult(Phase phase, func::FuncOp function, unsigned result) {
     std::string name =
@@ -69,6 +75,30 @@ private:
       if (isPhase(function, phase) && getChunk(function) == chunk)
         return function;
     return nullptr;
+  }
+
+  /// Whether the program does all that the reference does. A backward pass is whole or in two parts there,
+  /// and has both forms in the reference.
+  LogicalResult checkPhases(ArrayRef<func::FuncOp> functions) {
+    std::set<std::pair<Phase, int64_t>> done;
+    for (func::FuncOp function : functions)
+      for (Phase phase : getPhases(function))
+        done.insert({phase, getChunk(function)});
+    for (auto function : referenceModule.getOps<func::FuncOp>()) {
+      PhaseAttr phase = getPhase(function);
+      if (!phase)
+        continue;
+      int64_t chunk = getChunk(function);
+      auto has = [&](Phase other) { return done.count({other, chunk}) != 0; };
+      bool hasParts = has(Phase::BackwardInput) && has(Phase::BackwardWeight);
+      bool isOtherForm = phase.getPhase() == Phase::Backward
+                             ? hasParts
+                             : isBackward(phase.getPhase()) && has(Phase::Backward);
+      if (!has(phase.getPhase()) && !isOtherForm)
+        return programModule.emitError("par-prove: no function of the program does what @")
+               << function.getName() << " of the reference does";
+    }
+    return success();
   }
 
   LogicalResult evaluateReference(func::FuncOp local) {
@@ -121,7 +151,7 @@ private:
     if (failed(results))
       return failure();
     for (auto [result, held] : llvm::enumerate(*results)) {
-      given.give(function, result, held);
+      given.give(function, result, {held, function.getResultTypes()[result]});
       if (!getResultResidual(function, result) && failed(compare(function, result, held)))
         return failure();
     }
@@ -140,17 +170,50 @@ private:
   }
 
   FailureOr<Held> readArgument(func::FuncOp function, unsigned argument) {
-    if (const Held *held = given.find(function, argument))
-      return *held;
+    auto refuse = [&](const Twine &why) {
+      return function.emitError("par-prove: argument ") << argument << " of @" << function.getName() << why;
+    };
+    if (getResidual(function, argument) || getBoundary(function, argument)) {
+      const Given *held = given.find(function, argument);
+      if (!held)
+        return refuse(" is what no function hands over");
+      if (held->type != function.getArgument(argument).getType())
+        return refuse(" has another type than what is handed over");
+      return held->held;
+    }
     Held held;
     held.what = nameArgument(function, argument);
-    if (failed(read(function, getSharding(function.getArgument(argument)), getGlobalType(function, argument),
-                    held)))
+    ShardingAttr sharding = getSharding(function.getArgument(argument));
+    RankedTensorType global = getGlobalType(function, argument);
+    if (failed(read(function, sharding, global, held)))
       return failure();
-    if (getVariable(function, argument)) // what is written to a variable has zeros there
-      for (HeldDim &dim : held.dims)
+    if (FlatSymbolRefAttr variable = getVariable(function, argument)) {
+      if (!isStoredSo(variable, sharding, global))
+        return refuse(" is read in another way than its variable is stored");
+      for (HeldDim &dim : held.dims) // what is written to a variable has zeros there
         dim.padding = HeldDim::Padding::Zero;
+    }
     return held;
+  }
+
+  /// Whether a function finds, or leaves, a variable as all others do.
+  bool isStoredSo(FlatSymbolRefAttr symbol, ShardingAttr sharding, RankedTensorType global) {
+    auto variable = programModule.lookupSymbol<VariableOp>(symbol);
+    if (!variable || variable.getTensorType().getShape() != global.getShape())
+      return false;
+    ShardingAttr storage = getStorage(variable);
+    if (!storage)
+      return sharding.isFullyReplicated() && sharding.getUnreduced().empty();
+    auto agrees = [&](int64_t dim) { return storage.getAxes(dim) == sharding.getAxes(dim); };
+    return llvm::all_of(llvm::seq<int64_t>(0, global.getRank()), agrees) &&
+           sortNames(storage.getUnreduced()) == sortNames(sharding.getUnreduced());
+  }
+
+  static std::set<StringRef> sortNames(ArrayRef<StringAttr> axes) {
+    std::set<StringRef> names;
+    for (StringAttr axis : axes)
+      names.insert(axis.getValue());
+    return names;
   }
 
   static LogicalResult read(func::FuncOp function, ShardingAttr sharding, RankedTensorType global,
@@ -178,8 +241,16 @@ private:
     Held declared;
     auto global = function.getResultAttrOfType<TypeAttr>(result, ParDialect::kGlobalTypeAttr);
     ShardingAttr sharding = getResultSharding(function, result);
-    if (!global || failed(read(function, sharding, cast<RankedTensorType>(global.getValue()), declared)))
+    if (!global)
+      return function.emitError("par-prove: ")
+             << describe(function, result) << " has no " << ParDialect::kGlobalTypeAttr;
+    auto type = cast<RankedTensorType>(global.getValue());
+    if (failed(read(function, sharding, type, declared)))
       return failure();
+    if (FlatSymbolRefAttr variable = getResultVariable(function, result);
+        variable && !isStoredSo(variable, sharding, type))
+      return function.emitError("par-prove: ")
+             << describe(function, result) << " is written in another way than its variable is stored";
     return compareWhere(function, result, actual, declared);
   }
 
@@ -194,30 +265,27 @@ private:
 
   LogicalResult compareWhere(func::FuncOp function, unsigned result, const Held &actual,
                              const Held &declared) {
+    auto refuse = [&](const Twine &why) {
+      return function.emitError("par-prove: ") << describe(function, result) << why;
+    };
+    if (!actual.hasDims)
+      return refuse(" is a tensor of which a rank holds several blocks");
+    if (!actual.coordinates.empty())
+      return refuse(" follows from the coordinates over " + quote(actual.coordinates));
+    if (sortNames(actual.pending) != sortNames(declared.pending) || !actual.logPending.empty() ||
+        !actual.extreme.empty())
+      return refuse(" is pending over other axes than its sharding says");
     auto local = cast<RankedTensorType>(function.getResultTypes()[result]);
     for (auto [dim, is, says] : llvm::enumerate(actual.dims, declared.dims)) {
-      if (is.isConstant)
-        continue;
-      if (is.axes != says.axes || (is.size != HeldDim::kUnbounded && is.size != says.size))
-        return function.emitError("par-prove: ")
-               << describe(function, result)
-               << " is cut in another way than its sharding says along dimension " << dim;
-      if (getResultVariable(function, result) && is.padding != HeldDim::Padding::Zero &&
-          isPadded(is, local.getDimSize(dim), mesh))
-        return function.emitError("par-prove: ")
-               << describe(function, result) << " is written with padding along dimension " << dim
-               << " that may hold anything, not zeros";
+      bool isOpen = is.isConstant || is.size == HeldDim::kUnbounded;
+      if ((!is.isConstant && is.axes != says.axes) || (!isOpen && is.size != says.size) ||
+          local.getDimSize(dim) * countShards(says, mesh) < says.size)
+        return refuse(" is cut in another way than its sharding says along dimension " + Twine(dim));
+      bool isZero = actual.isZero() || (!is.isConstant && is.padding == HeldDim::Padding::Zero);
+      if (getResultVariable(function, result) && !isZero && isPadded(says, local.getDimSize(dim), mesh))
+        return refuse(" is written with padding along dimension " + Twine(dim) +
+                      " that may hold anything, not zeros");
     }
-    auto sorted = [](const Axes &axes) {
-      std::set<StringRef> names;
-      for (StringAttr axis : axes)
-        names.insert(axis.getValue());
-      return names;
-    };
-    if (sorted(actual.pending) != sorted(declared.pending) || !actual.logPending.empty() ||
-        !actual.extreme.empty())
-      return function.emitError("par-prove: ")
-             << describe(function, result) << " is pending over other axes than its sharding says";
     return success();
   }
 
@@ -243,7 +311,7 @@ private:
   Reference reference;
   LocalProgram program;
   HandedOver<Number> givenNumbers;
-  HandedOver<Held> given;
+  HandedOver<Given> given;
   std::map<std::string, SmallVector<Number>> expected; ///< results of one device that no rank has given yet
   std::map<std::string, SmallVector<Number>> passing;  ///< those that a function joined with another may keep
 };

@@ -1,5 +1,4 @@
-//===- Layout.h - dimensions of which a rank holds several blocks ------------------------------*- C++
-//-*-===//
+//===- Layout.h - dimensions of which a rank holds several blocks ------------------------*- C++ -*-===//
 #ifndef PAR_LIB_JUDGE_LAYOUT_H
 #define PAR_LIB_JUDGE_LAYOUT_H
 

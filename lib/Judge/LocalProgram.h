@@ -1,5 +1,4 @@
-//===- LocalProgram.h - what ranks hold of a program's values ----------------------------------*- C++
-//-*-===//
+//===- LocalProgram.h - what ranks hold of a program's values ----------------------------*- C++ -*-===//
 #ifndef PAR_LIB_JUDGE_LOCALPROGRAM_H
 #define PAR_LIB_JUDGE_LOCALPROGRAM_H
 

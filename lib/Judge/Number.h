@@ -1,5 +1,4 @@
-//===- Number.h - an element of a tensor as a number of a field --------------------------------*- C++
-//-*-===//
+//===- Number.h - an element of a tensor as a number of a field --------------------------*- C++ -*-===//
 // A value of a program stands for what it computes by a number: one element, at a place that nobody names, in
 // the integers modulo 2^61 − 1, twice, with independent random numbers for what the program does not say.
 // Sums and products are those of the field, so their order does not matter; every other function is a random

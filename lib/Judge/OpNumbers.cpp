@@ -24,7 +24,7 @@ uint64_t OpNumbers::getText(Attribute attribute) {
 void OpNumbers::addAttributes(RandomFunction &function, Operation *op) {
   for (StringAttr name : op->getName().getAttributeNames())
     if (Attribute value = op->getInherentAttr(name).value_or(op->getAttr(name)))
-      if (!isa<arith::FastMathFlagsAttr, arith::IntegerOverflowFlagsAttr>(value) && name != "diagonal")
+      if (!isa<arith::FastMathFlagsAttr, arith::IntegerOverflowFlagsAttr>(value))
         function.add(name.getValue()).add(getText(value));
 }
 
@@ -34,7 +34,8 @@ Number OpNumbers::getConstant(ElementsAttr value) {
     return RandomFunction("constant").add(getText(value)).get();
   if (isa<FloatType>(elements.getElementType()))
     return Number::ofFloat(elements.getSplatValue<APFloat>().convertToDouble());
-  return Number::ofInteger(elements.getSplatValue<APInt>().getSExtValue());
+  APInt integer = elements.getSplatValue<APInt>();
+  return Number::ofInteger(integer.getBitWidth() == 1 ? integer.getZExtValue() : integer.getSExtValue());
 }
 
 Number OpNumbers::compare(arith::CmpIPredicate predicate, const Number &left, const Number &right) {
@@ -88,6 +89,10 @@ Number OpNumbers::reshape(const Number &number, ArrayRef<int64_t> from, ArrayRef
 
 /// Ops that the field knows, and those that change nothing.
 std::optional<Number> OpNumbers::getKnown(Operation *op, ArrayRef<Number> x) {
+  // Sums of conditions are modulo 2, and one that is extended as a signed number is −1.
+  bool readsConditions = op->getNumOperands() && getElementTypeOrSelf(op->getOperand(0)).isInteger(1);
+  if (readsConditions && isa<arith::AddIOp, arith::SubIOp, arith::ExtSIOp, arith::SIToFPOp>(op))
+    return std::nullopt;
   return llvm::TypeSwitch<Operation *, std::optional<Number>>(op)
       .Case<arith::AddFOp, arith::AddIOp>([&](auto) { return x[0] + x[1]; })
       .Case<arith::SubFOp, arith::SubIOp>([&](auto) { return x[0] - x[1]; })
@@ -194,10 +199,10 @@ SmallVector<Number> OpNumbers::get(Operation *op, ArrayRef<Number> operands, Rul
                                    ArrayRef<int64_t> sizes) {
   if (std::optional<Number> known = getKnown(op, operands))
     return {*known};
-  if (isa<CrossEntropyOp>(op)) {
+  if (auto loss = dyn_cast<CrossEntropyOp>(op)) {
     Number counts = compare(arith::CmpIPredicate::ne, operands[1], Number::ofInteger(kIgnoredTarget));
-    Number lse = getLse(operands[0]);
-    return {counts * (lse - getPicked(operands[0], operands[1])), lse};
+    Number lse = getLse(operands[0], loss.getClasses());
+    return {counts * (lse - getPicked(operands[0], operands[1], loss.getClasses())), lse};
   }
   if (isa<RmsNormOp, RmsNormBackwardOp>(op) && op->hasAttr("count"))
     if (SmallVector<Number> numbers = getByParts(op, operands, rule, sizes); !numbers.empty())

@@ -1,5 +1,4 @@
-//===- OpNumbers.h - numbers of an op's results, from those of its operands --------------------*- C++
-//-*-===//
+//===- OpNumbers.h - numbers of an op's results, from those of its operands -----------------*- C++ -*-===//
 #ifndef PAR_LIB_JUDGE_OPNUMBERS_H
 #define PAR_LIB_JUDGE_OPNUMBERS_H
 
@@ -29,9 +28,11 @@ public:
   Number reshape(const Number &number, ArrayRef<int64_t> from, ArrayRef<int64_t> to);
 
   /// The logarithm of the sum of exponentials of a row of `logits`, and the target's logit.
-  static Number getLse(const Number &logits) { return RandomFunction("lse").add(logits).get(); }
-  static Number getPicked(const Number &logits, const Number &targets) {
-    return RandomFunction("picked").add(logits).add(targets).get();
+  static Number getLse(const Number &logits, uint64_t classes) {
+    return RandomFunction("lse").add(logits).add(classes).get();
+  }
+  static Number getPicked(const Number &logits, const Number &targets, uint64_t classes) {
+    return RandomFunction("picked").add(logits).add(targets).add(classes).get();
   }
 
 private:

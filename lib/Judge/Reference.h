@@ -1,5 +1,4 @@
-//===- Reference.h - numbers of what one device computes ---------------------------------------*- C++
-//-*-===//
+//===- Reference.h - numbers of what one device computes ---------------------------------*- C++ -*-===//
 #ifndef PAR_LIB_JUDGE_REFERENCE_H
 #define PAR_LIB_JUDGE_REFERENCE_H
 

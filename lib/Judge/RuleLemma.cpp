@@ -35,13 +35,6 @@ public:
 private:
   using Padding = HeldDim::Padding;
 
-  static std::string quote(ArrayRef<StringAttr> axes) {
-    std::string text;
-    for (StringAttr axis : axes)
-      text += (text.empty() ? "\"" : ", \"") + axis.str() + "\"";
-    return text.empty() ? "no axis" : text;
-  }
-
   LogicalResult readOperand(unsigned operand) {
     const Held &held = context.operands[operand];
     if (!held.hasDims)
@@ -99,10 +92,16 @@ private:
     return factors[factor] && par::isPadded(*factors[factor], rule.getSizes()[factor], context.mesh);
   }
 
+  /// Whether all shards together are less than the value: a value of every index was taken for another one.
+  bool hasTooFew(int64_t factor) const {
+    return factors[factor] && !factors[factor]->isConstant && factors[factor]->size != HeldDim::kUnbounded &&
+           rule.getSizes()[factor] * countShards(*factors[factor], context.mesh) < factors[factor]->size;
+  }
+
   /// What the padding of an operand holds along a factor that it has, and that has padding.
   Padding getPadding(unsigned operand, int64_t factor) const {
     const Held &held = context.operands[operand];
-    if (held.what == Number())
+    if (held.isZero())
       return Padding::Zero;
     Padding padding = Padding::Any;
     for (int64_t dim = 0, rank = held.dims.size(); dim < rank; ++dim)
@@ -115,6 +114,10 @@ private:
     auto op = cast<ShardingRuleOpInterface>(context.op);
     for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor) {
       FactorKind kind = rule.getKinds()[factor];
+      if (hasTooFew(factor))
+        return context.refuse("reads " + Twine(rule.getSizes()[factor]) + " elements per rank along factor " +
+                              RuleAttr::getFactorName(factor) + ", of which one device has " +
+                              Twine(factors[factor]->size));
       if (kind == FactorKind::PassThrough)
         continue;
       // An extremum of shards is one of the ranks' extrema.
@@ -154,6 +157,12 @@ private:
         if (!llvm::is_contained(pending, axis))
           pending.push_back(axis);
     }
+    for (const Held &operand : context.operands.drop_back(context.hasOffset))
+      for (StringAttr axis : operand.coordinates)
+        if (!llvm::is_contained(coordinates, axis))
+          coordinates.push_back(axis);
+    if (failed(checkCoordinates()))
+      return failure();
     for (StringAttr axis : pending) {
       SmallVector<int64_t> operands;
       for (unsigned operand = 0; operand < context.operands.size(); ++operand)
@@ -163,7 +172,7 @@ private:
         return llvm::all_of(set.asArrayRef(),
                             [&](int64_t operand) {
                               return llvm::is_contained(operands, operand) ||
-                                     context.operands[operand].what == Number();
+                                     context.operands[operand].isZero();
                             }) &&
                llvm::all_of(operands,
                             [&](int64_t operand) { return llvm::is_contained(set.asArrayRef(), operand); });
@@ -180,11 +189,25 @@ private:
     return success();
   }
 
+  /// A number of the rank may not meet shards or terms of other ranks: their sum would be of different
+  /// functions.
+  LogicalResult checkCoordinates() {
+    for (StringAttr axis : coordinates) {
+      auto isCutOver = [&](int64_t factor) {
+        return isCut(factor) && llvm::is_contained(factors[factor]->axes, axis);
+      };
+      if (llvm::is_contained(pending, axis) || llvm::any_of(llvm::seq<int64_t>(0, factors.size()), isCutOver))
+        return context.refuse("reads coordinates over " + quote(axis) +
+                              " beside shards or terms of its ranks");
+    }
+    return success();
+  }
+
   /// Whether results hold zeros along a factor beyond its size.
   bool clears(int64_t factor) const {
     auto op = cast<ShardingRuleOpInterface>(context.op);
     auto isZero = [&](int64_t operand) {
-      return context.operands[operand].what == Number() ||
+      return context.operands[operand].isZero() ||
              (rule.operandHas(operand, factor) && getPadding(operand, factor) == Padding::Zero);
     };
     auto isZeroIfThere = [&](int64_t operand) {
@@ -201,6 +224,7 @@ private:
     Held held;
     held.what = what;
     held.pending = pending;
+    held.coordinates = coordinates;
     for (DenseI64ArrayAttr of : rule.getResults()[result].getDims()) {
       HeldDim dim;
       int64_t size = 1;
@@ -234,10 +258,13 @@ private:
   LemmaContext &context;
   RuleAttr rule;
   SmallVector<std::optional<HeldDim>> factors; ///< none: no operand has it
-  Axes pending;
+  Axes pending, coordinates;
 };
 } // namespace
 
-FailureOr<SmallVector<Held, 0>> par::applyRule(LemmaContext &context, RuleAttr rule) {
-  return RuleLemma(context, rule).run();
+LemmaResult par::applyRule(LemmaContext &context) {
+  auto op = dyn_cast<ShardingRuleOpInterface>(context.op);
+  if (!op)
+    return context.refuse("is an op of which no lemma is known");
+  return RuleLemma(context, op.getShardingRule()).run();
 }

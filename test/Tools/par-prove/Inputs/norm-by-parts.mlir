@@ -1,0 +1,10 @@
+// The rows of a variable, normalised by the columns that a rank has.
+module attributes {par.model = {vocab = 8 : i64}} {
+par.mesh @mesh <["dp"=2]>
+par.variable @v : tensor<3x4xf32> dims ["d0", "d1"] {role = #par.role<parameter>, init = #par.init<ones>, compute = #par.sharding<@mesh, [{}, {"dp"}]>}
+par.variable @w : tensor<4xf32> dims ["d0"] {role = #par.role<parameter>, init = #par.init<ones>, compute = #par.sharding<@mesh, [{"dp"}]>}
+func.func @forward(%v: tensor<3x2xf32> {par.global_type = tensor<3x4xf32>, par.place = #par.place<variable @v>, par.sharding = #par.sharding<@mesh, [{}, {"dp"}]>}, %w: tensor<2xf32> {par.global_type = tensor<4xf32>, par.place = #par.place<variable @w>, par.sharding = #par.sharding<@mesh, [{"dp"}]>}) -> (tensor<3x2xf32> {par.global_type = tensor<3x4xf32>, par.place = #par.place<variable @v>, par.sharding = #par.sharding<@mesh, [{}, {"dp"}]>}) attributes {par.local, par.phase = #par.phase<forward>} {
+  %y, %rstd = par.rms_norm %v, %w {eps = 1.0e-5 : f64} : (tensor<3x2xf32>, tensor<2xf32>) -> (tensor<3x2xf32>, tensor<3xf32>)
+  return %y : tensor<3x2xf32>
+}
+}
