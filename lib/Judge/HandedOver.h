@@ -32,15 +32,15 @@ public:
   /// Chunk functions of a module, who hands something over before who gets it: forward ones from the first
   /// chunk on, backward ones from the last.
   static SmallVector<func::FuncOp> sortFunctions(ModuleOp module) {
-    SmallVector<func::FuncOp> functions;
+    std::map<std::pair<bool, int64_t>, SmallVector<func::FuncOp>> ordered;
     for (auto function : module.getOps<func::FuncOp>())
-      if (getPhase(function))
-        functions.push_back(function);
-    auto key = [](func::FuncOp function) {
-      bool backwards = isBackward(getPhase(function).getPhase());
-      return std::pair(backwards, backwards ? -getChunk(function) : getChunk(function));
-    };
-    llvm::stable_sort(functions, [&](func::FuncOp a, func::FuncOp b) { return key(a) < key(b); });
+      if (PhaseAttr phase = getPhase(function)) {
+        bool backwards = isBackward(phase.getPhase());
+        ordered[{backwards, backwards ? -getChunk(function) : getChunk(function)}].push_back(function);
+      }
+    SmallVector<func::FuncOp> functions;
+    for (const auto &[key, some] : ordered)
+      functions.append(some);
     return functions;
   }
 

@@ -12,7 +12,7 @@ namespace mlir::par {
 
 using Axes = SmallVector<StringAttr, 2>;
 
-/// Where the indices of one dimension of a one-device value are: cut over `axes`, major first, into shards
+/// One dimension of a one-device value, as ranks hold it: cut over `axes`, major first, into shards
 /// that follow each other; what lies beyond `size` is padding.
 struct HeldDim {
   /// The padding holds zeros, −∞, or anything.
@@ -40,7 +40,7 @@ struct IndexBelow {
 
 class Layout;
 
-/// What a rank's tensor is, and where.
+/// A rank's tensor: what it is, and where.
 struct Held {
   Number what; ///< which value of the one-device program it is
   SmallVector<HeldDim> dims;

@@ -55,7 +55,7 @@ bool Layout::reshape(ArrayRef<int64_t> shape) {
     }
     result.push_back(taken);
   }
-  // What is left has one element each.
+  // The digits that are left have one value each.
   local = result;
   for (Digits &list : value)
     llvm::erase_if(list, [&](int64_t digit) { return digits[digit].extent == 1; });

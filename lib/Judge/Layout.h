@@ -6,18 +6,18 @@
 
 namespace mlir::par {
 
-/// Where the elements of a tensor are, digit by digit. The index of a dimension of the one-device value is
-/// written in mixed radix; a digit is a coordinate of the mesh, or an index of the rank's tensor, whose
-/// dimensions consist of such digits in turn. So exchanges, transposes and reshapes move digits, whatever
-/// blocks they make.
+/// A map of a rank's tensor, digit by digit. The index of a dimension of the one-device value is written in
+/// mixed radix; a digit is a coordinate of the mesh, or an index of the rank's tensor, whose dimensions
+/// consist of such digits in turn. So exchanges, transposes and reshapes move digits, whatever blocks they
+/// make.
 class Layout {
 public:
-  /// Of a tensor whose dimensions are those of the value, cut by their axes; `type`: the rank's.
+  /// The tensor's dimensions are those of the value, cut by their axes. `type` is the tensor's.
   Layout(const Held &held, RankedTensorType type, MeshAttr mesh);
 
   /// Dimension i becomes what dimension `permutation[i]` was.
   void transpose(ArrayRef<int64_t> permutation);
-  /// The same elements in row-major order; false if a dimension would begin inside a digit.
+  /// Regroups the elements in row-major order; false if a dimension would begin inside a digit.
   bool reshape(ArrayRef<int64_t> shape);
   /// Every rank keeps one block of a dimension; false if it has no such blocks.
   bool cut(int64_t dim, ArrayRef<StringAttr> axes);
@@ -26,8 +26,8 @@ public:
   /// Each block along `split` goes to another rank, where they follow each other along `concat`.
   bool exchange(int64_t split, int64_t concat, ArrayRef<StringAttr> axes);
 
-  /// Which dimension of the value each of the tensor's is, with its axes; none if some is not one whole
-  /// dimension.
+  /// Finds the dimension of the value that each of the tensor's is, behind its axes; none if some is not one
+  /// whole dimension.
   std::optional<SmallVector<int64_t>> findDims() const;
   /// Dimension `dim` of the value.
   HeldDim getDim(int64_t dim) const;

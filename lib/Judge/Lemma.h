@@ -39,7 +39,7 @@ public:
   }
 };
 
-/// What ranks hold of an op's results; or failure, the context's reason being set.
+/// The results of an op, as ranks hold them; or failure, the context's reason being set.
 using LemmaResult = FailureOr<SmallVector<Held, 0>>;
 
 inline SmallVector<Held, 0> one(Held held) { return {std::move(held)}; }

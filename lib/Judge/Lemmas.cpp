@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// Of an op whose operands are said by dimensions.
+/// The table of lemmas: it is asked where every operand is said by dimensions.
 static LemmaResult applyOwnLemma(LemmaContext &context) {
   Operation *op = context.op;
   if (isa<arith::SubFOp, arith::AddFOp, math::ExpOp>(op) && !context.operands[0].logPending.empty())

@@ -7,7 +7,7 @@
 
 namespace mlir::par {
 
-/// What ranks hold of the values of a local program.
+/// A rank's program, and what ranks hold of its values.
 class LocalProgram {
 public:
   LocalProgram(ModuleOp module, MeshAttr mesh, OpNumbers &numbers, const Reference &reference)

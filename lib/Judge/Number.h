@@ -25,7 +25,7 @@ public:
   Number operator+(const Number &other) const;
   Number operator-(const Number &other) const;
   Number operator*(const Number &other) const;
-  /// Of zero: zero.
+  /// The inverse of zero is zero.
   Number inverse() const;
   bool operator==(const Number &other) const { return residues == other.residues; }
   bool operator!=(const Number &other) const { return residues != other.residues; }

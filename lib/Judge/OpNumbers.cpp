@@ -128,8 +128,8 @@ std::optional<Number> OpNumbers::getKnown(Operation *op, ArrayRef<Number> x) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Which factors dimensions have says what is added up and repeated; sizes say how dimensions are cut, and
-/// over how many elements a mean is.
+/// A rule says by the factors of dimensions what is added up and repeated; their sizes say how dimensions are
+/// divided, and over how many elements a mean is.
 static void addRule(RandomFunction &function, RuleAttr rule, size_t operands, ArrayRef<int64_t> sizes) {
   auto add = [&](ArrayRef<TensorFactorsAttr> tensors) {
     for (TensorFactorsAttr tensor : tensors) {
@@ -158,7 +158,8 @@ static Type getWholeType(Type local, TensorFactorsAttr factors, ArrayRef<int64_t
   return cast<RankedTensorType>(local).clone(shape);
 }
 
-/// Of the ops that a composite one is made of, as its `localize` writes these where columns are cut.
+/// A composite op's results follow from the ops that it is made of: `localize` writes these where columns are
+/// cut.
 SmallVector<Number> OpNumbers::getByParts(Operation *op, ArrayRef<Number> operands, RuleAttr rule,
                                           ArrayRef<int64_t> sizes) {
   Block block;

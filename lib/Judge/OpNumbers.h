@@ -9,8 +9,8 @@
 
 namespace mlir::par {
 
-/// The same for ops of the reference and for those of a rank, whose factors have the sizes of the one-device
-/// value.
+/// Functions of numbers, alike for ops of the reference and of a rank, whose factors have the sizes of the
+/// one-device value.
 class OpNumbers {
 public:
   /// `sizes`: of the factors of `rule`. A null rule: the op has none, or needs none.
@@ -20,11 +20,11 @@ public:
   Number exp(const Number &number);
   Number log(const Number &number);
 
-  /// Of the tensor whose dimension i is dimension `permutation[i]`: permutations compose, and undo each
+  /// The tensor's dimension i becomes its dimension `permutation[i]`; permutations compose, and undo each
   /// other.
   Number transpose(const Number &number, ArrayRef<int64_t> permutation);
 
-  /// Of the same elements under another shape: shapes undo each other.
+  /// The tensor gets another shape; shapes undo each other.
   Number reshape(const Number &number, ArrayRef<int64_t> from, ArrayRef<int64_t> to);
 
   /// The logarithm of the sum of exponentials of a row of `logits`, and the target's logit.

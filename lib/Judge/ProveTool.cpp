@@ -13,10 +13,13 @@ using namespace mlir;
 int par::runProveTool(int argc, char **argv, const DialectRegistry &registry) {
   std::string referenceFile, programFile;
   Flags flags("par-prove REFERENCE.mlir PROGRAM.mlir",
-              "Says whether every chunk function of PROGRAM, a module behind par-partition (par-compile --to "
-              "partition or overlap), computes on all ranks what that of REFERENCE (--to differentiate) "
-              "computes on one "
-              "device: equal for all inputs, up to rounding and the order of sums.");
+              "Says whether all ranks of a plan compute what one device would: equal for all inputs, up to "
+              "rounding and "
+              "the order of sums; nothing is executed. REFERENCE is what `par-compile MODEL [flags] --to "
+              "differentiate` "
+              "prints, PROGRAM what the same command prints with --to partition, or --to overlap. Prints "
+              "`proved`, or one "
+              "error at the first op that is wrong or unknown (docs/Proof.md).");
   flags.positional(referenceFile);
   flags.positional(programFile);
   if (std::optional<int> status = flags.take(argc, argv))

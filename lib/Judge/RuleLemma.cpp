@@ -64,7 +64,7 @@ private:
     return success();
   }
 
-  /// What two dimensions of one factor say must agree; a constant agrees with everything.
+  /// Two dimensions of one factor must agree; a constant agrees with everything.
   LogicalResult unify(int64_t factor, const HeldDim &dim, unsigned operand) {
     std::optional<HeldDim> &known = factors[factor];
     if (!known || known->isConstant) {
@@ -98,7 +98,7 @@ private:
            rule.getSizes()[factor] * countShards(*factors[factor], context.mesh) < factors[factor]->size;
   }
 
-  /// What the padding of an operand holds along a factor that it has, and that has padding.
+  /// The padding of an operand along a factor that it has, and that has padding.
   Padding getPadding(unsigned operand, int64_t factor) const {
     const Held &held = context.operands[operand];
     if (held.isZero())

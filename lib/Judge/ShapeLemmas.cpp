@@ -37,9 +37,9 @@ LemmaResult par::applyToResize(LemmaContext &context, ArrayRef<int64_t> offsets)
 }
 
 namespace {
-/// The same elements under another shape. A dimension that is cut becomes the major part of one of the
-/// result's before which there are as many elements; among dimensions of one element the reference's shape
-/// decides.
+/// A reshape that is an op of the model. A dimension that is cut becomes the major part of one of the
+/// result's before which there are as many elements, or is divided; among dimensions of one element the
+/// reference's shape decides.
 class ReshapeLemma {
 public:
   explicit ReshapeLemma(LemmaContext &context)
@@ -49,7 +49,7 @@ public:
   LemmaResult run() {
     for (int64_t dim = 0, rank = input.dims.size(); dim < rank; ++dim) {
       const HeldDim &held = input.dims[dim];
-      // Of a value that has every index, or the same elements everywhere, these are as many as ranks have.
+      // A value that has every index, or the same elements everywhere, has as many as ranks hold.
       bool isOpen = held.isConstant || held.size == HeldDim::kUnbounded;
       from.push_back(isOpen ? context.extent(0, dim) * countShards(held, context.mesh) : held.size);
       if (context.isPadded(0, dim) || !held.axes.empty())

@@ -39,7 +39,7 @@ FailureOr<ImportPlan> planImport(MLIRContext &context, const ImportOptions &opti
 /// after emitting one error. Notes are `planImport`'s, which is called once, and this for every size of
 /// batch.
 OwningOpRef<ModuleOp> importModel(MLIRContext &context, const ImportOptions &options);
-/// The same of a plan that was checked, with a function of logits or without.
+/// The graph of a plan that was checked. `logits`: it has a function of logits, too.
 OwningOpRef<ModuleOp> importModel(MLIRContext &context, const ImportPlan &plan, bool logits);
 
 /// One line of JSON: `{"model_type":"gpt2","parameters":124439808,"tensors":148}`; a tied tensor counts once.

@@ -1,5 +1,4 @@
-//===- Judge.h - whether ranks compute what one device would -----------------------------------*- C++
-//-*-===//
+//===- Judge.h - whether ranks compute what one device would -----------------------------*- C++ -*-===//
 #ifndef PAR_JUDGE_JUDGE_H
 #define PAR_JUDGE_JUDGE_H
 

@@ -1,5 +1,4 @@
-//===- ProveTool.h - par-prove as a function ---------------------------------------------------*- C++
-//-*-===//
+//===- ProveTool.h - par-prove as a function ---------------------------------------------*- C++ -*-===//
 #ifndef PAR_JUDGE_PROVETOOL_H
 #define PAR_JUDGE_PROVETOOL_H
 
@@ -7,7 +6,7 @@
 
 namespace mlir::par {
 
-/// What `par-prove` does with its command line; its exit status. `registry` has the dialects of a graph.
+/// Runs `par-prove` on its command line, and gives its exit status. `registry` has the dialects of a graph.
 int runProveTool(int argc, char **argv, const DialectRegistry &registry);
 
 } // namespace mlir::par

@@ -268,7 +268,7 @@ private:
     for (const Output &output : staged) {
       updated.push_back(output.memory);
       evaluator.unbind(output.value);
-      // What the row itself is computed from once: the sums of another norm's rows.
+      // The row's own sums, those of another norm, are computed once for all of its elements.
       HoistPlan plan(row.size() + 1);
       plan.collect(output.value, llvm::to_vector(llvm::seq<int64_t>(0, row.size() + 1)));
       if (failed(loops.hoist(row.size() + 1, plan, row)))

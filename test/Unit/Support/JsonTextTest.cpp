@@ -3,7 +3,7 @@
 
 namespace {
 
-/// What others read as a float stays one, and what they read as an integer, too.
+/// A number that others read as a float stays one, and an integer, too.
 TEST(JsonText, NumbersKeepTheirTypes) {
   llvm::StringRef text = R"({
   "array": [
