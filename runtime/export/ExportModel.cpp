@@ -32,12 +32,22 @@ static std::string findConfig(const ExportOptions &options, std::string &folder)
 }
 
 /// The package's own files are only good as long as their hash is.
-static void checkOwn(const ExportOptions &options, const rt::Manifest &manifest, const std::string &name,
-                     const std::string &content) {
+static void checkHash(const ExportOptions &options, const rt::Manifest &manifest, const std::string &name,
+                      const std::string &content) {
   auto hash = manifest.files.find(name);
-  if (options.source.empty() && (hash == manifest.files.end() || hash->second != io::sha256(content)))
+  if (hash == manifest.files.end() || hash->second != io::sha256(content))
     throw Error(options.package + "/" + name +
                 ": was changed after the package was compiled; compile the package again");
+}
+
+/// The config that the package was compiled from, which names the model's class; empty: it was a graph.
+static std::string readCompiledConfig(const ExportOptions &options, const rt::Manifest &manifest) {
+  std::string path = options.package + "/config.json", content;
+  if (!io::isFile(path))
+    return content;
+  check(io::readFile(path, content));
+  checkHash(options, manifest, "config.json", content);
+  return content;
 }
 
 /// The folder that is written; nothing of the user's is in it.
@@ -61,7 +71,8 @@ static void copyCompanions(const ExportOptions &options, const rt::Manifest &man
     if (folder.empty() || !io::isFile(folder + "/" + name))
       continue;
     check(io::readFile(folder + "/" + name, content));
-    checkOwn(options, manifest, name, content);
+    if (options.source.empty())
+      checkHash(options, manifest, name, content);
     check(io::writeFile(output + "/" + name, content));
     files.push_back(name);
   }
@@ -78,10 +89,7 @@ void exportModel(const ExportOptions &options) {
                                                  : io::FileType::f32;
   std::string folder, content, config, path = findConfig(options, folder);
   check(io::readFile(path, content));
-  checkOwn(options, manifest, "config.json", content);
-  std::string compiled, own = options.package + "/config.json";
-  if (io::isFile(own))
-    check(io::readFile(own, compiled));
+  std::string compiled = readCompiledConfig(options, manifest);
   check(makeConfig(path, content, compiled, manifest.modelType, tensors, type, config));
   std::unique_ptr<ParameterSource> source;
   check(openParameters(options.checkpoint, manifest, parts, source));
