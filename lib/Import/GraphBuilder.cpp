@@ -72,9 +72,10 @@ void GraphBuilder::buildVariable(const Parameter &parameter, RankedTensorType ty
 }
 
 void GraphBuilder::buildVariables() {
+  StringAttr key = builder.getStringAttr(ParDialect::kPlaceAttr);
   for (const Parameter *parameter : parameters.all()) {
     auto symbol = FlatSymbolRefAttr::get(builder.getContext(), parameter->symbol);
-    NamedAttribute place = builder.getNamedAttr(ParDialect::kPlaceAttr, PlaceAttr::ofVariable(symbol));
+    NamedAttribute place(key, PlaceAttr::ofVariable(symbol));
     arguments.push_back({parameter, parameterType(*parameter), builder.getDictionaryAttr(place)});
     buildVariable(*parameter, arguments.back().type);
   }

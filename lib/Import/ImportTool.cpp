@@ -74,6 +74,8 @@ int run(const DialectRegistry &registry, const CommandLine &line) {
   if (!module)
     return 1;
   std::string text;
+  text.reserve(1 << 22); // a text that grows is copied into fresh pages each time; pages of which nothing is
+                         // used are free
   llvm::raw_string_ostream stream(text);
   stream.SetBufferSize(1 << 16);                             // a graph is printed in pieces of a few letters
   module->print(stream, OpPrintingFlags().assumeVerified()); // importModel verified it

@@ -28,10 +28,10 @@ def cpu_seconds(*command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def in_turns(commands):
+def in_turns(commands, rounds=ROUNDS):
     """The median of each command, by name."""
     times = {name: [] for name in commands}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, command in commands.items():
             times[name].append(cpu_seconds(*command))
     return {name: statistics.median(all_times) for name, all_times in times.items()}
@@ -43,7 +43,9 @@ def report(medians, base):
 
 
 def measure_import():
-    report(in_turns({path.stem: ["par-import", path] for path in sorted(CONFIGS.glob("*.json"))}), "llama-3.1-8b")
+    # A command takes as long as a dozen of the kernel's ticks, so that few rounds say little.
+    commands = {path.stem: ["par-import", path] for path in sorted(CONFIGS.glob("*.json"))}
+    report(in_turns(commands, rounds=60), "llama-3.1-8b")
 
 
 def qwen2_as_wide(gemma):

@@ -100,9 +100,10 @@ static ParseResult parsePiece(AsmParser &parser, Piece &piece, std::optional<dou
 static void printIntegers(AsmPrinter &printer, StringRef key, ArrayRef<int64_t> values) {
   if (values.empty())
     return;
-  printer << ", " << key << " = [";
-  llvm::interleaveComma(values, printer);
-  printer << "]";
+  raw_ostream &stream = printer.getStream();
+  stream << ", " << key << " = [";
+  llvm::interleaveComma(values, stream);
+  stream << "]";
 }
 
 static void printRanges(AsmPrinter &printer, StringRef key, ArrayRef<int64_t> begins,
@@ -123,7 +124,7 @@ static void printRanges(AsmPrinter &printer, StringRef key, ArrayRef<int64_t> be
 }
 
 static void printPiece(AsmPrinter &printer, FilePieceAttr piece) {
-  printer << piece.getName();
+  printer.printString(piece.getName());
   if (piece.getStack())
     printer << ", stack = " << piece.getStack();
   printIntegers(printer, "shape", piece.getShape());

@@ -59,7 +59,7 @@ def Par_VariableOp : Par_Op<"variable", [Symbol, DeclareOpInterfaceMethods<Symbo
                        OptionalAttr<Par_ShardingAttr>:$storage, OptionalAttr<Par_ShardingAttr>:$compute,
                        OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<FlatSymbolRefAttr>:$alias,
                        OptionalAttr<Par_MemorySpaceAttr>:$space);
-  let assemblyFormat = "$sym_name `:` $type `dims` $dims attr-dict";
+  let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
     /// Whether it is a parameter that a step changes.
