@@ -12,7 +12,7 @@ namespace {
 class FunctionsJudge {
 public:
   FunctionsJudge(ModuleOp referenceModule, ModuleOp programModule, MeshAttr mesh)
-      : referenceModule(referenceModule), programModule(programModule), mesh(mesh),
+      : referenceModule(referenceModule), programModule(programModule), symbols(programModule), mesh(mesh),
         reference(referenceModule, numbers), program(programModule, mesh, numbers, reference) {}
 
   LogicalResult run() {
@@ -146,7 +146,6 @@ private:
         return failure();
       arguments.push_back(*held);
     }
-    program.clearSuspect();
     FailureOr<SmallVector<Held, 0>> results = program.evaluate(function, arguments);
     if (failed(results))
       return failure();
@@ -159,14 +158,10 @@ private:
   }
 
   /// Inputs, variables and state are random numbers.
-  static Number nameArgument(func::FuncOp function, unsigned argument) {
-    RandomFunction name("argument");
-    if (PlaceAttr place = getPlace(function, argument)) {
-      std::string text;
-      llvm::raw_string_ostream(text) << place;
-      return name.add(text).get();
-    }
-    return name.add(function.getName()).add(argument).get();
+  Number nameArgument(func::FuncOp function, unsigned argument) {
+    if (PlaceAttr place = getPlace(function, argument))
+      return numbers.getPlace(place);
+    return RandomFunction("argument").add(function.getName()).add(argument).get();
   }
 
   FailureOr<Held> readArgument(func::FuncOp function, unsigned argument) {
@@ -198,7 +193,7 @@ private:
 
   /// Whether a function finds, or leaves, a variable as all others do.
   bool isStoredSo(FlatSymbolRefAttr symbol, ShardingAttr sharding, RankedTensorType global) {
-    auto variable = programModule.lookupSymbol<VariableOp>(symbol);
+    auto variable = symbols.lookup<VariableOp>(symbol.getValue());
     if (!variable || variable.getTensorType().getShape() != global.getShape())
       return false;
     ShardingAttr storage = getStorage(variable);
@@ -216,18 +211,26 @@ private:
     return names;
   }
 
-  static LogicalResult read(func::FuncOp function, ShardingAttr sharding, RankedTensorType global,
-                            Held &held) {
+  /// Those over which ranks differ: an axis of size 1 cuts nothing, and nothing is pending over it.
+  Axes dropTrivial(ArrayRef<StringAttr> axes) const {
+    Axes left;
+    for (StringAttr axis : axes)
+      if (mesh.getSize(axis.getValue()) > 1)
+        left.push_back(axis);
+    return left;
+  }
+
+  LogicalResult read(func::FuncOp function, ShardingAttr sharding, RankedTensorType global, Held &held) {
     if (!sharding)
       return function.emitError("par-prove: @")
              << function.getName() << " has values without sharding; give a module behind par-partition";
     for (int64_t dim = 0; dim < global.getRank(); ++dim) {
       HeldDim where;
       where.size = global.getDimSize(dim);
-      where.axes.assign(sharding.getAxes(dim).begin(), sharding.getAxes(dim).end());
+      where.axes = dropTrivial(sharding.getAxes(dim));
       held.dims.push_back(where);
     }
-    held.pending.assign(sharding.getUnreduced().begin(), sharding.getUnreduced().end());
+    held.pending = dropTrivial(sharding.getUnreduced());
     return success();
   }
 
@@ -237,7 +240,7 @@ private:
     if (auto *at = llvm::find(numbers, actual.what); at != numbers.end())
       numbers.erase(at);
     else if (!llvm::is_contained(passing[name], actual.what))
-      return refuseNumber(function, result);
+      return refuseNumber(function, result, actual.what);
     Held declared;
     auto global = function.getResultAttrOfType<TypeAttr>(result, ParDialect::kGlobalTypeAttr);
     ShardingAttr sharding = getResultSharding(function, result);
@@ -254,8 +257,8 @@ private:
     return compareWhere(function, result, actual, declared);
   }
 
-  LogicalResult refuseNumber(func::FuncOp function, unsigned result) {
-    Operation *suspect = program.getSuspect();
+  LogicalResult refuseNumber(func::FuncOp function, unsigned result, const Number &wrong) {
+    Operation *suspect = program.findSuspect(wrong);
     InFlightDiagnostic error = (suspect ? suspect : function.getOperation())->emitError("par-prove: ");
     error << describe(function, result) << " is not what one device computes";
     if (suspect)
@@ -306,6 +309,7 @@ private:
   }
 
   ModuleOp referenceModule, programModule;
+  SymbolTable symbols;
   MeshAttr mesh;
   OpNumbers numbers;
   Reference reference;

@@ -41,6 +41,9 @@ static LemmaResult applyOwnLemma(LemmaContext &context) {
 }
 
 LemmaResult par::applyLemma(LemmaContext &context) {
+  auto exchange = dyn_cast<AllToAllOp>(context.op);
+  if (exchange && readAxes(exchange.getAxes(), context.mesh).empty()) // among ranks that are alone
+    return SmallVector<Held, 0>(context.operands);
   auto hasLayout = [](const Held &held) { return bool(held.layout); };
   if (isa<WaitOp>(context.op) || !llvm::any_of(context.operands, hasLayout))
     return isa<AllToAllOp>(context.op) ? applyToBlocks(context) : applyOwnLemma(context);

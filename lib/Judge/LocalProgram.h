@@ -28,15 +28,30 @@ public:
         return failure();
       for (auto [value, held] : llvm::zip(op.getResults(), *results))
         values[value] = held;
-      suspect(&op, operands, *results);
+      if (!isa<CallOp>(op))
+        remember(&op, operands, *results);
     }
     function.emitError("par-prove: the function returns nothing");
     return failure();
   }
 
-  /// The first op whose results are not the reference's although its operands are; null: none.
-  Operation *getSuspect() const { return suspected; }
-  void clearSuspect() { suspected = nullptr; }
+  /// The first op that made of values of the reference one that it has not, and from which `wrong` follows;
+  /// null: none.
+  Operation *findSuspect(const Number &wrong) const {
+    std::set<Number> seen;
+    SmallVector<Number> left{wrong};
+    const Origin *first = nullptr;
+    while (!left.empty()) {
+      auto at = origins.find(left.pop_back_val());
+      if (at == origins.end() || !seen.insert(at->first).second)
+        continue;
+      const Origin &origin = at->second;
+      if (origin.from.empty() && (!first || origin.order < first->order))
+        first = &origin;
+      left.append(origin.from.begin(), origin.from.end());
+    }
+    return first ? first->op : nullptr;
+  }
 
 private:
   FailureOr<SmallVector<Held, 0>> step(Operation *op, ArrayRef<Held> operands) {
@@ -57,18 +72,33 @@ private:
     return results;
   }
 
-  void suspect(Operation *op, ArrayRef<Held> operands, ArrayRef<Held> results) {
-    auto isKnown = [&](const Held &held) { return reference.has(held.what); };
-    if (!suspected && !isa<CallOp>(op) && !operands.empty() && llvm::all_of(operands, isKnown) &&
-        !llvm::all_of(results, isKnown))
-      suspected = op;
+  /// What the reference has not, and of what an op made it. Numbers that follow from nothing, as constants
+  /// do, or from coordinates are nobody's fault.
+  void remember(Operation *op, ArrayRef<Held> operands, ArrayRef<Held> results) {
+    for (const Held &result : results) {
+      bool isOfRank = result.affine || result.below || !result.first.empty() || !result.shifts.empty() ||
+                      !result.coordinates.empty();
+      if (operands.empty() || isOfRank || reference.has(result.what) || origins.count(result.what))
+        continue;
+      Origin &origin = origins[result.what];
+      origin.op = op, origin.order = origins.size();
+      for (const Held &operand : operands)
+        if (origins.count(operand.what))
+          origin.from.push_back(operand.what);
+    }
   }
+
+  struct Origin {
+    Operation *op = nullptr;
+    size_t order = 0;            ///< when
+    SmallVector<Number, 2> from; ///< operands that the reference has not
+  };
 
   SymbolTable symbols;
   MeshAttr mesh;
   OpNumbers &numbers;
   const Reference &reference;
-  Operation *suspected = nullptr;
+  std::map<Number, Origin> origins; ///< of numbers that the reference has not
 };
 
 } // namespace mlir::par

@@ -20,6 +20,20 @@ uint64_t OpNumbers::getText(Attribute attribute) {
   return at->second;
 }
 
+RuleAttr OpNumbers::getRule(Operation *op) {
+  auto [at, isNew] = rules.try_emplace(op);
+  if (auto interface = isNew ? dyn_cast<ShardingRuleOpInterface>(op) : ShardingRuleOpInterface())
+    at->second = interface.getShardingRule();
+  return at->second;
+}
+
+const Number &OpNumbers::getPlace(PlaceAttr place) {
+  auto [at, isNew] = places.try_emplace(place);
+  if (isNew)
+    at->second = RandomFunction("argument").add(getText(place)).get();
+  return at->second;
+}
+
 /// An op's own attributes: what passes attach says nothing about its meaning.
 void OpNumbers::addAttributes(RandomFunction &function, Operation *op) {
   for (StringAttr name : op->getName().getAttributeNames())
@@ -117,7 +131,6 @@ std::optional<Number> OpNumbers::getKnown(Operation *op, ArrayRef<Number> x) {
           [&](arith::CmpIOp compare) { return this->compare(compare.getPredicate(), x[0], x[1]); })
       .Case<math::ExpOp>([&](auto) { return exp(x[0]); })
       .Case<math::LogOp>([&](auto) { return log(x[0]); })
-      .Case([&](TransposeOp op) { return transpose(x[0], op.getPermutation()); })
       .Case([&](ReshapeOp op) {
         return reshape(x[0], op.getInput().getType().getShape(), op.getType().getShape());
       })
@@ -196,8 +209,24 @@ SmallVector<Number> OpNumbers::getByParts(Operation *op, ArrayRef<Number> operan
   return numbers;
 }
 
+/// Where dimensions of one element alone move, the elements stay as they are.
+Number OpNumbers::getTransposed(TransposeOp op, const Number &number, RuleAttr rule,
+                                ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> from, to, moved;
+  for (DenseI64ArrayAttr dim : rule.getOperands().front().getDims())
+    from.push_back(sizes[dim[0]]);
+  for (int64_t dim : op.getPermutation()) {
+    to.push_back(from[dim]);
+    if (from[dim] != 1)
+      moved.push_back(dim);
+  }
+  return llvm::is_sorted(moved) ? reshape(number, from, to) : transpose(number, op.getPermutation());
+}
+
 SmallVector<Number> OpNumbers::get(Operation *op, ArrayRef<Number> operands, RuleAttr rule,
                                    ArrayRef<int64_t> sizes) {
+  if (auto transposed = dyn_cast<TransposeOp>(op))
+    return {getTransposed(transposed, operands[0], rule, sizes)};
   if (std::optional<Number> known = getKnown(op, operands))
     return {*known};
   if (auto loss = dyn_cast<CrossEntropyOp>(op)) {

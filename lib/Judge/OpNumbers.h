@@ -13,6 +13,12 @@ namespace mlir::par {
 /// one-device value.
 class OpNumbers {
 public:
+  /// An op's sharding rule, made once; null: it has none.
+  RuleAttr getRule(Operation *op);
+
+  /// The number that is named by a place, in whatever module it is.
+  const Number &getPlace(PlaceAttr place);
+
   /// `sizes`: of the factors of `rule`. A null rule: the op has none, or needs none.
   SmallVector<Number> get(Operation *op, ArrayRef<Number> operands, RuleAttr rule, ArrayRef<int64_t> sizes);
 
@@ -39,6 +45,7 @@ private:
   SmallVector<Number> getByParts(Operation *op, ArrayRef<Number> operands, RuleAttr rule,
                                  ArrayRef<int64_t> sizes);
   std::optional<Number> getKnown(Operation *op, ArrayRef<Number> operands);
+  Number getTransposed(TransposeOp op, const Number &number, RuleAttr rule, ArrayRef<int64_t> sizes);
   Number getConstant(ElementsAttr value);
   static Number compare(arith::CmpIPredicate predicate, const Number &left, const Number &right);
   uint64_t getText(Attribute attribute);
@@ -56,6 +63,8 @@ private:
   std::map<Number, Reshaped> reshaped;
   std::map<Number, Permuted> permuted;
   llvm::DenseMap<Attribute, uint64_t> texts;
+  llvm::DenseMap<Operation *, RuleAttr> rules;
+  llvm::DenseMap<PlaceAttr, Number> places;
 };
 
 } // namespace mlir::par

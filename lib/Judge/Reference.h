@@ -52,8 +52,7 @@ private:
       }
       return evaluate(callee, operands);
     }
-    auto interface = dyn_cast<ShardingRuleOpInterface>(op);
-    RuleAttr rule = interface ? interface.getShardingRule() : RuleAttr();
+    RuleAttr rule = numbers.getRule(op);
     return numbers.get(op, operands, rule, rule ? rule.getSizes() : ArrayRef<int64_t>());
   }
 

@@ -263,8 +263,8 @@ private:
 } // namespace
 
 LemmaResult par::applyRule(LemmaContext &context) {
-  auto op = dyn_cast<ShardingRuleOpInterface>(context.op);
-  if (!op)
+  RuleAttr rule = context.numbers.getRule(context.op);
+  if (!rule)
     return context.refuse("is an op of which no lemma is known");
-  return RuleLemma(context, op.getShardingRule()).run();
+  return RuleLemma(context, rule).run();
 }

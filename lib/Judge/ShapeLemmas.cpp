@@ -22,7 +22,8 @@ LemmaResult par::applyToResize(LemmaContext &context, ArrayRef<int64_t> offsets)
     if (!held.isConstant && held.size == HeldDim::kUnbounded && held.padding == HeldDim::Padding::Zero &&
         !offsets[dim] && to > from)
       continue;
-    if (held.isConstant && !offsets[dim]) {
+    bool isOpen = held.isConstant || (held.size == HeldDim::kUnbounded && held.axes.empty());
+    if (isOpen && !offsets[dim]) {
       if (to > from) // it has as many elements as there were, and then zeros
         held = HeldDim(), held.size = from, held.padding = HeldDim::Padding::Zero;
       continue;
@@ -110,7 +111,10 @@ private:
     }
     result.what = context.numbers.reshape(input.what, from, to);
     // A reshape that changes nothing is no op of the reference's.
-    int rank = context.isKnown(result.what) ? (result.what != input.what ? 2 : 1) : 0;
+    int rank = context.isKnown(result.what) ? (result.what != input.what ? 4 : 2) : 0;
+    // What partition adds and takes away again are dimensions of one element, not parts of a dimension.
+    auto keeps = [&](size_t number) { return to[targets[number]] == from[moved[number]]; };
+    rank += llvm::all_of(llvm::seq<size_t>(0, moved.size()), keeps);
     if (rank > bestRank)
       best = result, bestRank = rank;
   }
