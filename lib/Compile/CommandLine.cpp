@@ -42,6 +42,9 @@ static void describeOutputs(Flags &flags, CompileOptions &options) {
       "what --timeline, --explain and --report predict for: the device that par-run --emulate-kernels is",
       options.kernelRates);
   flags.text("emulate-link", "GBps,us", "the same for the link of par-run --emulate-link", options.linkRates);
+  flags.choice("proof", {"on", "off"},
+               "off compiles even if it is not proved that the ranks compute what one device would",
+               options.proof);
   flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
   flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
              options.from);

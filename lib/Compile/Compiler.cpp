@@ -3,6 +3,7 @@
 #include "GraphInput.h"
 #include "GraphSize.h"
 #include "MemoryLimit.h"
+#include "Proof.h"
 #include "Summary.h"
 #include "par/Compile/CheckNames.h"
 #include "par/Compile/Driver.h"
@@ -44,7 +45,8 @@ namespace {
 class Compiler {
 public:
   Compiler(const CompileOptions &options, llvm::StringRef launcher)
-      : options(options), launcher(launcher), context(makeRegistry()), handler(&context, printDiagnostic) {
+      : options(options), launcher(launcher), context(makeRegistry()), handler(&context, printDiagnostic),
+        proof(options.proof == "on") {
     context.loadAllAvailableDialects();
     // Remarks and errors are one line; the IR that they are about is behind --save-ir.
     context.printOpOnDiagnostic(false);
@@ -56,6 +58,7 @@ public:
     if (options.last)
       return printModule();
     llvm::json::Object manifest = buildManifest(*module, options.writesPackage());
+    manifest["proof"] = proof.describe();
     if (failed(predict(manifest)) || failed(checkMemory(manifest)))
       return 1;
     // The summary comes last: it says that the package is there.
@@ -149,6 +152,7 @@ private:
     Driver driver(options.plan, {options.explain, options.explain && options.last});
     if (options.isGraph() && failed(verifyGiven(driver)))
       return failure();
+    proof.begin(options.first, *module);
     return driver.run(*module, options.first, options.last.value_or(CompilePhase::Lower),
                       [&](CompilePhase phase) {
                         LogicalResult result = finishPhase(phase, start);
@@ -166,8 +170,10 @@ private:
     return isCut(*module) ? driver.verifyGiven(*module, CompilePhase::Cut) : success();
   }
 
-  /// Progress and dump.
+  /// Proof, progress and dump.
   LogicalResult finishPhase(CompilePhase phase, std::chrono::steady_clock::time_point start) {
+    if (failed(proof.follow(phase, *module)))
+      return failure();
     if (llvm::sys::Process::StandardErrIsDisplayed()) {
       std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
       llvm::errs() << llvm::format("%-14s %6.2f s\n", getName(phase).str().c_str(), seconds.count());
@@ -367,6 +373,7 @@ private:
   OneThreadContext context;
   ScopedDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;
+  Proof proof;
   std::optional<PredictedStep> step;
   std::string forecast;              ///< what the summary says of it; empty: nothing
   std::vector<MemoryProfile> stages; ///< for those who want to see or limit what they hold

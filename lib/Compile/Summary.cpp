@@ -145,6 +145,28 @@ static void printAttentions(const llvm::json::Object &program, llvm::raw_ostream
   }
 }
 
+/// What is sent by cause, and the launches and kernels of a device.
+static void printDetails(const llvm::json::Object &manifest, bool hasStages, llvm::raw_ostream &os) {
+  printCauses(*manifest.getArray("collectives"), hasStages, os);
+  printLaunches(manifest, os);
+  if (const llvm::json::Array *programs = manifest.getArray("programs"))
+    for (const llvm::json::Value &program : *programs) {
+      printKernels(*program.getAsObject(), os);
+      printAttentions(*program.getAsObject(), os);
+    }
+}
+
+/// What was judged.
+static void printProof(const llvm::json::Object &proof, llvm::raw_ostream &os) {
+  std::string phases;
+  for (const llvm::json::Value &phase : *proof.getArray("phases"))
+    phases += (phases.empty() ? "" : " and ") + phase.getAsString()->str();
+  if (phases.empty())
+    os << "\nnot proved: " << *proof.getString("why") << "\n";
+  else
+    os << "\nproved for all inputs, up to " << phases << ": ranks compute what one device would\n";
+}
+
 void mlir::par::printSummary(const llvm::json::Object &manifest, llvm::StringRef forecast, bool explain,
                              llvm::raw_ostream &os) {
   const llvm::json::Array &memory = *manifest.getArray("memory");
@@ -161,15 +183,9 @@ void mlir::par::printSummary(const llvm::json::Object &manifest, llvm::StringRef
   os << forecast;
   printMemory(memory, explain, os);
   printTraffic(collectives, hasStages, explain, os);
-  if (!explain)
-    return;
-  printCauses(collectives, hasStages, os);
-  printLaunches(manifest, os);
-  if (const llvm::json::Array *programs = manifest.getArray("programs"))
-    for (const llvm::json::Value &program : *programs) {
-      printKernels(*program.getAsObject(), os);
-      printAttentions(*program.getAsObject(), os);
-    }
+  if (explain)
+    printDetails(manifest, hasStages, os);
+  printProof(*manifest.getObject("proof"), os);
 }
 
 std::string mlir::par::describeForecast(const llvm::json::Object &manifest, const PredictedStep &step,

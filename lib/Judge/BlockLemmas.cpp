@@ -30,7 +30,10 @@ static FailureOr<Held> moveDigits(LemmaContext &context, unsigned operand, Move 
   result.dims.clear();
   for (int64_t dim : *dims)
     result.dims.push_back(layout.getDim(dim));
-  result.what = context.numbers.transpose(base, *dims);
+  SmallVector<int64_t> shape;
+  for (int64_t dim = 0, rank = dims->size(); dim < rank; ++dim)
+    shape.push_back(layout.getDim(dim).size);
+  result.what = context.numbers.transpose(base, shape, *dims);
   return result;
 }
 

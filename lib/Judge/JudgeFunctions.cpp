@@ -101,8 +101,33 @@ private:
     return success();
   }
 
+  static bool writes(func::FuncOp function, FlatSymbolRefAttr variable) {
+    auto isIt = [&](unsigned result) { return getResultVariable(function, result) == variable; };
+    return llvm::any_of(llvm::seq<unsigned>(0, function.getNumResults()), isIt);
+  }
+
+  /// What a function joined with another reads of variables that the reference writes in the forward
+  /// function, and the program in this one: a pass moved that.
+  llvm::DenseMap<Attribute, Number> findMoved(func::FuncOp local) {
+    llvm::DenseMap<Attribute, Number> moved;
+    for (auto &[place, number] : writtenForward) {
+      auto [chunk, variable] = place;
+      if (chunk != getChunk(local) || getPhases(local).size() == 1 || !writes(local, variable))
+        continue;
+      auto isForward = [&, chunk = chunk](func::FuncOp other) {
+        return isPhase(other, Phase::Forward) && getChunk(other) == chunk;
+      };
+      auto functions = programModule.getOps<func::FuncOp>();
+      auto forward = llvm::find_if(functions, isForward);
+      if (forward == functions.end() || !writes(*forward, variable))
+        moved[variable] = number;
+    }
+    return moved;
+  }
+
   LogicalResult evaluateReference(func::FuncOp local) {
-    llvm::DenseMap<Attribute, Number> written; // variables, by those of its functions that came before
+    // Variables, by those of its functions that came before.
+    llvm::DenseMap<Attribute, Number> written = findMoved(local);
     SmallVector<std::pair<std::string, Number>> results;
     std::set<Number> read; // of these, by others of its functions
     for (Phase phase : getPhases(local)) {
@@ -127,8 +152,11 @@ private:
         return failure();
       for (auto [result, number] : llvm::enumerate(*numbers)) {
         givenNumbers.give(function, result, number);
-        if (FlatSymbolRefAttr variable = getResultVariable(function, result))
+        if (FlatSymbolRefAttr variable = getResultVariable(function, result)) {
           written[variable] = number;
+          if (phase == Phase::Forward)
+            writtenForward.push_back({{getChunk(local), variable}, number});
+        }
         if (!getResultResidual(function, result))
           results.push_back({nameResult(getPhase(local).getPhase(), function, result), number});
       }
@@ -315,6 +343,8 @@ private:
   Reference reference;
   LocalProgram program;
   HandedOver<Number> givenNumbers;
+  SmallVector<std::pair<std::pair<int64_t, FlatSymbolRefAttr>, Number>>
+      writtenForward; ///< by chunk and variable
   HandedOver<Given> given;
   std::map<std::string, SmallVector<Number>> expected; ///< results of one device that no rank has given yet
   std::map<std::string, SmallVector<Number>> passing;  ///< those that a function joined with another may keep

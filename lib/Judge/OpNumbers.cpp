@@ -46,10 +46,14 @@ Number OpNumbers::getConstant(ElementsAttr value) {
   auto elements = dyn_cast<DenseElementsAttr>(value);
   if (!elements || !elements.isSplat())
     return RandomFunction("constant").add(getText(value)).get();
-  if (isa<FloatType>(elements.getElementType()))
-    return Number::ofFloat(elements.getSplatValue<APFloat>().convertToDouble());
-  APInt integer = elements.getSplatValue<APInt>();
-  return Number::ofInteger(integer.getBitWidth() == 1 ? integer.getZExtValue() : integer.getSExtValue());
+  auto ofInteger = [](const APInt &integer) {
+    return Number::ofInteger(integer.getBitWidth() == 1 ? integer.getZExtValue() : integer.getSExtValue());
+  };
+  Number number = isa<FloatType>(elements.getElementType())
+                      ? Number::ofFloat(elements.getSplatValue<APFloat>().convertToDouble())
+                      : ofInteger(elements.getSplatValue<APInt>());
+  uniform.insert(number);
+  return number;
 }
 
 Number OpNumbers::compare(arith::CmpIPredicate predicate, const Number &left, const Number &right) {
@@ -67,7 +71,24 @@ Number OpNumbers::log(const Number &number) {
   return at != logarithms.end() ? at->second : RandomFunction("math.log").add(number).get();
 }
 
-Number OpNumbers::transpose(const Number &number, ArrayRef<int64_t> permutation) {
+Number OpNumbers::transpose(const Number &number, ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> from, to, whole, order, numbers(shape.size());
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    numbers[dim] = from.size();
+    if (size != 1)
+      from.push_back(size);
+  }
+  for (int64_t dim : permutation) {
+    whole.push_back(shape[dim]);
+    if (shape[dim] != 1)
+      to.push_back(shape[dim]), order.push_back(numbers[dim]);
+  }
+  return reshape(permute(reshape(number, shape, from), order), to, whole);
+}
+
+Number OpNumbers::permute(const Number &number, ArrayRef<int64_t> permutation) {
+  if (uniform.count(number))
+    return number;
   Permuted result{number, SmallVector<int64_t>(permutation)};
   if (auto at = permuted.find(number); at != permuted.end()) {
     result.of = at->second.of;
@@ -85,6 +106,8 @@ Number OpNumbers::transpose(const Number &number, ArrayRef<int64_t> permutation)
 }
 
 Number OpNumbers::reshape(const Number &number, ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  if (uniform.count(number))
+    return number;
   Reshaped first{number, SmallVector<int64_t>(from)};
   if (auto at = reshaped.find(number); at != reshaped.end())
     first = at->second;
@@ -135,8 +158,11 @@ std::optional<Number> OpNumbers::getKnown(Operation *op, ArrayRef<Number> x) {
         return reshape(x[0], op.getInput().getType().getShape(), op.getType().getShape());
       })
       // A scalar is the same along every dimension.
-      .Case<ExpandOp>([&](ExpandOp expand) {
-        return expand.getInput().getType().getRank() ? std::nullopt : std::optional(x[0]);
+      .Case<ExpandOp>([&](ExpandOp expand) -> std::optional<Number> {
+        if (expand.getInput().getType().getRank())
+          return std::nullopt;
+        uniform.insert(x[0]);
+        return x[0];
       })
       .Default([](Operation *) { return std::nullopt; });
 }
@@ -209,24 +235,14 @@ SmallVector<Number> OpNumbers::getByParts(Operation *op, ArrayRef<Number> operan
   return numbers;
 }
 
-/// Where dimensions of one element alone move, the elements stay as they are.
-Number OpNumbers::getTransposed(TransposeOp op, const Number &number, RuleAttr rule,
-                                ArrayRef<int64_t> sizes) {
-  SmallVector<int64_t> from, to, moved;
-  for (DenseI64ArrayAttr dim : rule.getOperands().front().getDims())
-    from.push_back(sizes[dim[0]]);
-  for (int64_t dim : op.getPermutation()) {
-    to.push_back(from[dim]);
-    if (from[dim] != 1)
-      moved.push_back(dim);
-  }
-  return llvm::is_sorted(moved) ? reshape(number, from, to) : transpose(number, op.getPermutation());
-}
-
 SmallVector<Number> OpNumbers::get(Operation *op, ArrayRef<Number> operands, RuleAttr rule,
                                    ArrayRef<int64_t> sizes) {
-  if (auto transposed = dyn_cast<TransposeOp>(op))
-    return {getTransposed(transposed, operands[0], rule, sizes)};
+  if (auto transposed = dyn_cast<TransposeOp>(op)) {
+    SmallVector<int64_t> shape;
+    for (DenseI64ArrayAttr dim : rule.getOperands().front().getDims())
+      shape.push_back(sizes[dim[0]]);
+    return {transpose(operands[0], shape, transposed.getPermutation())};
+  }
   if (std::optional<Number> known = getKnown(op, operands))
     return {*known};
   if (auto loss = dyn_cast<CrossEntropyOp>(op)) {

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "par/Dialect/Par/IR/Par.h"
 #include <map>
+#include <set>
 
 namespace mlir::par {
 
@@ -26,9 +27,9 @@ public:
   Number exp(const Number &number);
   Number log(const Number &number);
 
-  /// The tensor's dimension i becomes its dimension `permutation[i]`; permutations compose, and undo each
-  /// other.
-  Number transpose(const Number &number, ArrayRef<int64_t> permutation);
+  /// Dimension i of the result is dimension `permutation[i]` of a tensor of that shape. Permutations compose,
+  /// and undo each other; dimensions of one element move by reshapes.
+  Number transpose(const Number &number, ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation);
 
   /// The tensor gets another shape; shapes undo each other.
   Number reshape(const Number &number, ArrayRef<int64_t> from, ArrayRef<int64_t> to);
@@ -45,7 +46,7 @@ private:
   SmallVector<Number> getByParts(Operation *op, ArrayRef<Number> operands, RuleAttr rule,
                                  ArrayRef<int64_t> sizes);
   std::optional<Number> getKnown(Operation *op, ArrayRef<Number> operands);
-  Number getTransposed(TransposeOp op, const Number &number, RuleAttr rule, ArrayRef<int64_t> sizes);
+  Number permute(const Number &number, ArrayRef<int64_t> permutation);
   Number getConstant(ElementsAttr value);
   static Number compare(arith::CmpIPredicate predicate, const Number &left, const Number &right);
   uint64_t getText(Attribute attribute);
@@ -63,6 +64,7 @@ private:
   std::map<Number, Reshaped> reshaped;
   std::map<Number, Permuted> permuted;
   llvm::DenseMap<Attribute, uint64_t> texts;
+  std::set<Number> uniform; ///< all elements of such a tensor are the same
   llvm::DenseMap<Operation *, RuleAttr> rules;
   llvm::DenseMap<PlaceAttr, Number> places;
 };

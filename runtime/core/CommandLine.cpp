@@ -283,6 +283,7 @@ static void addRefused(Flags &flags) {
                    "--memory-limit",
                    "--headroom",
                    "--report",
+                   "--proof",
                    "--save-ir",
                    "--from",
                    "--to",

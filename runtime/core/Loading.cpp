@@ -203,6 +203,8 @@ void announce(const RunOptions &options, const Loaded &loaded, const std::string
   if (!loaded.evaluate.empty())
     text += "evaluation " + describe(options.evalData, loaded.evalData) + ", " +
             std::to_string(passLength(loaded.evalData, loaded.evalRows)) + " windows\n";
+  if (!manifest.unproved.empty())
+    text += "note: not proved to compute what one device would: " + manifest.unproved + "\n";
   for (const std::string &note : noteIdleFlags(options, manifest))
     text += "note: " + note + "\n";
   if (std::string jump = jumpOf(options, loaded); !jump.empty())

@@ -400,11 +400,20 @@ static std::vector<ManifestLoss> parseLosses(const Node &node) {
   return losses;
 }
 
+/// Why there is no proof; empty: there is one.
+static std::string parseProof(const Node &root) {
+  if (!root.has("proof"))
+    return "the package does not say that it is";
+  const Node proof = root["proof"];
+  return proof["phases"].texts().empty() ? proof["why"].text() : "";
+}
+
 static Manifest parseRoot(const Node &root) {
   Manifest manifest;
   manifest.fingerprint = root["fingerprint"].text();
   manifest.files = root["files"].textsByName();
   manifest.target = root["target"].text();
+  manifest.unproved = parseProof(root);
   if (manifest.target == "cuda")
     manifest.chip = root["chip"].text(), manifest.ptx = root["ptx"].text();
   else

@@ -193,7 +193,8 @@ struct Manifest {
   std::vector<std::string> cpuFeatures;
   std::string chip, ptx; ///< of the target cuda: the GPU that programs are for, and their version of PTX
   std::string target, modelType, optimizer, dtype;
-  double modelFlops = 0;                    ///< of a step, on all ranks together; 0: not known
+  std::string unproved;  ///< why it is not proved that the ranks compute what one device would; empty: it is
+  double modelFlops = 0; ///< of a step, on all ranks together; 0: not known
   std::map<std::string, std::string> model; ///< model_type and the numbers of the model, as JSON texts
   uint32_t vocabulary;                      ///< where the package does not say it: any id is one
   std::vector<ManifestLoss> losses;         ///< empty: there is one, whose weight is 1

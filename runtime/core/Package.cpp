@@ -25,7 +25,8 @@ static void checkFingerprint(const std::string &path, const std::string &text,
                 "..., its fingerprint " + fingerprint.substr(0, 12) + "...; compile the package again");
 }
 
-/// SHA-256 of what the program was compiled with: the manifest without its own hash and those of the files.
+/// SHA-256 of what the program was compiled with: the manifest without its own hash and those of the files,
+/// and without what was proved of it.
 static std::string hashForProgram(std::string text, const std::string &fingerprint) {
   const std::string files = "\"files\":{";
   text.replace(text.find("\"" + fingerprint + "\"") + 1, 64, 64, '0');
@@ -34,6 +35,9 @@ static std::string hashForProgram(std::string text, const std::string &fingerpri
     return "";
   begin += files.size();
   text.erase(begin, text.find('}', begin) - begin);
+  const std::string proof = "\"proof\":{";
+  if (size_t at = text.find(proof); at != std::string::npos) // other keys follow, and it holds no object
+    text.erase(at, text.find('}', at) + 2 - at);
   return io::sha256(text);
 }
 

@@ -43,7 +43,7 @@ def lines(path):
 
 
 #: Flags that change nothing of a package or a run.
-SHOWING = {"--config", "--dry-run", "--emulate-kernels", "--emulate-link", "--explain", "--from", "--help", "--report", "--save-ir", "--timeline", "--to", "--version"}
+SHOWING = {"--config", "--dry-run", "--emulate-kernels", "--emulate-link", "--explain", "--from", "--help", "--proof", "--report", "--save-ir", "--timeline", "--to", "--version"}
 
 
 class Guide:

@@ -8,7 +8,8 @@ def run(*command):
 
 
 def compile_to(phase, config, plan, path):
-    done = run("par-compile", config, "--seq", "16", "--batch", "8", *plan.split(), "--to", phase)
+    sizes = [] if "--seq " in plan else ["--seq", "16", "--batch", "8"]
+    done = run("par-compile", config, *sizes, *plan.split(), "--proof", "off", "--to", phase)
     if done.returncode:
         raise SystemExit(f"{config} {plan}: {done.stderr}")
     with open(path, "w", encoding="utf-8") as file:

@@ -49,11 +49,16 @@ TEST(Number, RandomFunctionsTellArgumentsApart) {
 
 TEST(OpNumbers, PermutationsAndShapesUndoEachOther) {
   OpNumbers numbers;
-  Number x = draw(1), turned = numbers.transpose(x, {1, 2, 0});
+  Number x = draw(1), turned = numbers.transpose(x, {2, 3, 4}, {1, 2, 0});
   EXPECT_NE(turned, x);
-  EXPECT_EQ(numbers.transpose(turned, {2, 0, 1}), x);
-  EXPECT_EQ(numbers.transpose(turned, {1, 2, 0}), numbers.transpose(x, {2, 0, 1}));
-  EXPECT_EQ(numbers.transpose(x, {0, 1, 2}), x);
+  EXPECT_EQ(numbers.transpose(turned, {3, 4, 2}, {2, 0, 1}), x);
+  EXPECT_EQ(numbers.transpose(turned, {3, 4, 2}, {1, 2, 0}), numbers.transpose(x, {2, 3, 4}, {2, 0, 1}));
+  EXPECT_EQ(numbers.transpose(x, {2, 3, 4}, {0, 1, 2}), x);
+  // A dimension of one element moves as in a reshape.
+  EXPECT_EQ(numbers.transpose(x, {2, 1, 4}, {1, 0, 2}), numbers.reshape(x, {2, 1, 4}, {1, 2, 4}));
+  EXPECT_EQ(numbers.transpose(x, {2, 1, 4}, {2, 1, 0}),
+            numbers.reshape(numbers.transpose(numbers.reshape(x, {2, 1, 4}, {2, 4}), {2, 4}, {1, 0}), {4, 2},
+                            {4, 1, 2}));
   Number flat = numbers.reshape(x, {2, 3}, {6});
   EXPECT_NE(flat, x);
   EXPECT_EQ(numbers.reshape(flat, {6}, {2, 3}), x);

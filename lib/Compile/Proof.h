@@ -1,0 +1,37 @@
+//===- Proof.h - a compilation judged as it goes ----------------------------------------------*- C++ -*-===//
+#ifndef PAR_LIB_COMPILE_PROOF_H
+#define PAR_LIB_COMPILE_PROOF_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "par/Plan/CompilePhase.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::par {
+
+/// Judges what phases make of the differentiated step: whether ranks compute what one device would
+/// (docs/Proof.md).
+class Proof {
+public:
+  /// `isWanted`: false with --proof off.
+  explicit Proof(bool isWanted) : isWanted(isWanted) {}
+
+  /// The module with which the compilation begins, before `first`.
+  void begin(CompilePhase first, ModuleOp module);
+
+  /// The module behind `phase`. Fails after one error if its ranks compute something else, or if no lemma
+  /// says what they do.
+  LogicalResult follow(CompilePhase phase, ModuleOp module);
+
+  /// What was judged, as a manifest's `proof` says it: `phases`, and the `reference` that they were compared
+  /// with, or `why` there is none.
+  llvm::json::Object describe() const;
+
+private:
+  bool isWanted;
+  OwningOpRef<ModuleOp> reference; ///< the differentiated step; null before, and where none was made
+  std::vector<CompilePhase> judged;
+};
+
+} // namespace mlir::par
+
+#endif // PAR_LIB_COMPILE_PROOF_H
