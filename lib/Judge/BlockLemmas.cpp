@@ -6,35 +6,52 @@
 using namespace mlir;
 using namespace mlir::par;
 
-/// Moves digits of an operand's layout. What has the dimensions of a one-device value then is that value, its
-/// dimensions in that order.
-template <typename Move>
-static FailureOr<Held> moveDigits(LemmaContext &context, unsigned operand, Move move) {
-  const Held &input = context.operands[operand];
-  Layout layout =
-      input.layout
-          ? *input.layout
-          : Layout(input, cast<RankedTensorType>(context.op->getOperand(operand).getType()), context.mesh);
-  Number base = input.layout ? input.whatOfLayout : input.what;
-  if (!move(layout))
-    return context.refuse("moves blocks that a rank does not hold so");
+/// The tensor by dimensions of the value whose digits it has; none, if some is not one of these.
+static std::optional<Held> readDims(LemmaContext &context, const Blocks &blocks, const Held &input) {
+  std::optional<SmallVector<int64_t>> dims = blocks.layout.findDims();
+  if (!dims)
+    return std::nullopt;
   Held result = input;
-  result.dropFacts();
-  std::optional<SmallVector<int64_t>> dims = layout.findDims();
-  if (!dims) {
-    result.layout = std::make_shared<const Layout>(layout);
-    result.whatOfLayout = base, result.hasDims = false;
-    return result;
-  }
-  result.layout.reset(), result.hasDims = true;
+  result.blocks.clear(), result.hasDims = true;
   result.dims.clear();
-  for (int64_t dim : *dims)
-    result.dims.push_back(layout.getDim(dim));
   SmallVector<int64_t> shape;
   for (int64_t dim = 0, rank = dims->size(); dim < rank; ++dim)
-    shape.push_back(layout.getDim(dim).size);
-  result.what = context.numbers.transpose(base, shape, *dims);
+    shape.push_back(blocks.layout.getDim(dim).size);
+  for (int64_t dim : *dims)
+    result.dims.push_back(blocks.layout.getDim(dim));
+  result.what = context.numbers.transpose(blocks.of, shape, *dims);
   return result;
+}
+
+/// Moves digits of an operand. Where they are dimensions of a value it is that, one of the reference's if
+/// there are several. A value of dimensions may begin anew here, beside what it was before.
+template <typename Move>
+static FailureOr<Held> moveDigits(LemmaContext &context, unsigned operand, Move move) {
+  constexpr size_t most = 4; // what is older is hardly a value again
+  Held input = context.operands[operand];
+  auto type = cast<RankedTensorType>(context.op->getOperand(operand).getType());
+  if (input.hasDims)
+    input.blocks.push_back(
+        std::make_shared<const Blocks>(Blocks{Layout(input, type, context.mesh), input.what}));
+  input.dropFacts();
+  std::optional<Held> best;
+  SmallVector<std::shared_ptr<const Blocks>, 1> left;
+  for (const std::shared_ptr<const Blocks> &before : input.blocks) {
+    Blocks moved = *before;
+    if (!move(moved.layout))
+      continue;
+    std::optional<Held> held = readDims(context, moved, input);
+    if (held && (!best || (!context.isKnown(best->what) && context.isKnown(held->what))))
+      best = held;
+    else if (!held && left.size() < most)
+      left.push_back(std::make_shared<const Blocks>(moved));
+  }
+  if (!best && left.empty())
+    return context.refuse("moves blocks that a rank does not hold so");
+  if (!best)
+    best = input, best->hasDims = false;
+  best->blocks = left;
+  return *best;
 }
 
 /// `axes`: over which ranks exchange something.
@@ -93,8 +110,8 @@ LemmaResult par::choose(LemmaContext &context, LemmaResult dims, LemmaResult blo
   for (auto [held, other] : llvm::zip(*dims, *blocks)) {
     if (other.hasDims && !context.isKnown(held.what))
       held = other;
-    else if (!other.hasDims)
-      held.layout = other.layout, held.whatOfLayout = other.whatOfLayout;
+    else
+      held.blocks = other.blocks;
   }
   return dims;
 }

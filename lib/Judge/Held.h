@@ -38,7 +38,7 @@ struct IndexBelow {
   int64_t dim, bound;
 };
 
-class Layout;
+struct Blocks;
 
 /// A rank's tensor: what it is, and where.
 struct Held {
@@ -53,11 +53,9 @@ struct Held {
   std::optional<Affine> affine;
   std::optional<IndexBelow> below;
   Axes first; ///< a condition is true on the ranks whose coordinates on these axes are 0
-  /// The layout says the same in another way: digits of the value `whatOfLayout`, which are no dimensions of
-  /// it yet.
-  std::shared_ptr<const Layout> layout;
-  Number whatOfLayout;
-  bool hasDims = true; ///< false: `what` and `dims` say nothing, `layout` alone does
+  /// Each says the same in another way: digits of a value that are no dimensions of it yet.
+  SmallVector<std::shared_ptr<const Blocks>, 1> blocks;
+  bool hasDims = true; ///< false: `what` and `dims` say nothing, `blocks` alone do
   /// The tensor is a list of offsets, one per dimension: each is moved by so much on this rank, beside
   /// `what`.
   SmallVector<Affine, 0> shifts;

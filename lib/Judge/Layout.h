@@ -56,6 +56,12 @@ private:
   SmallVector<Digits> value, local; ///< digits of the value's dimensions, and of the tensor's
 };
 
+/// Digits of a value.
+struct Blocks {
+  Layout layout;
+  Number of;
+};
+
 } // namespace mlir::par
 
 #endif // PAR_LIB_JUDGE_LAYOUT_H

@@ -44,7 +44,7 @@ LemmaResult par::applyLemma(LemmaContext &context) {
   auto exchange = dyn_cast<AllToAllOp>(context.op);
   if (exchange && readAxes(exchange.getAxes(), context.mesh).empty()) // among ranks that are alone
     return SmallVector<Held, 0>(context.operands);
-  auto hasLayout = [](const Held &held) { return bool(held.layout); };
+  auto hasLayout = [](const Held &held) { return !held.blocks.empty(); };
   if (isa<WaitOp>(context.op) || !llvm::any_of(context.operands, hasLayout))
     return isa<AllToAllOp>(context.op) ? applyToBlocks(context) : applyOwnLemma(context);
   LemmaResult blocks = applyToBlocks(context);
@@ -52,7 +52,7 @@ LemmaResult par::applyLemma(LemmaContext &context) {
     return blocks;
   SmallVector<Held, 0> operands(context.operands);
   for (Held &held : operands)
-    held.layout.reset();
+    held.blocks.clear();
   LemmaContext plain(context.op, operands, context.mesh, context.numbers, context.isKnown);
   LemmaResult dims = applyOwnLemma(plain);
   context.reason = plain.reason;

@@ -1,5 +1,6 @@
 //===- RuleLemma.cpp - where results are by an op's rule ------------------------------------------------===//
 #include "Lemma.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::par;
@@ -18,10 +19,12 @@ public:
     if (failed(checkFactors()) || failed(readPending()))
       return failure();
     SmallVector<int64_t> sizes;
-    for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor)
-      sizes.push_back(factors[factor] && factors[factor]->size != HeldDim::kUnbounded
-                          ? factors[factor]->size
-                          : rule.getSizes()[factor]);
+    for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor) {
+      bool isKnown = factors[factor] && factors[factor]->size != HeldDim::kUnbounded;
+      // A dimension along which all is the same may have more elements on one device, even if ranks have one.
+      bool isOpen = isa<TransposeOp>(context.op) && factors[factor] && factors[factor]->isConstant;
+      sizes.push_back(isKnown || isOpen ? factors[factor]->size : rule.getSizes()[factor]);
+    }
     SmallVector<Number> what;
     for (const Held &operand : context.operands.drop_back(context.hasOffset))
       what.push_back(operand.what);
@@ -233,9 +236,11 @@ private:
       if (of.empty()) {
         dim.size = 1;
       } else if (!factors[of[0]]) {
-        dim.isConstant =
-            getOpClass(context.op) == OpClass::Repeats || context.op->hasTrait<OpTrait::ConstantLike>();
+        DenseElementsAttr elements;
+        bool isOneElement = matchPattern(context.op, m_Constant(&elements)) && elements.isSplat();
+        dim.isConstant = getOpClass(context.op) == OpClass::Repeats || isOneElement;
         dim.size = dim.isConstant ? HeldDim::kUnbounded : rule.getSizes()[of[0]] * size;
+        dim.padding = Padding::Zero;
       } else {
         dim = *factors[of[0]];
         dim.size = dim.size == HeldDim::kUnbounded ? dim.size : dim.size * size;
