@@ -1,38 +1,63 @@
 //===- Proof.cpp - a compilation judged as it goes ------------------------------------------------------===//
 #include "Proof.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Judge/Judge.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
-void Proof::begin(CompilePhase first, ModuleOp module) {
-  if (isWanted && first == CompilePhase::Partition)
-    reference = module.clone();
+/// Whether it is a model as it was imported: whole, and without its derivative.
+static bool isGraph(ModuleOp module) {
+  int forwards = 0;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    PhaseAttr phase = getPhase(function);
+    if (phase && isBackward(phase.getPhase()))
+      return false;
+    forwards += isPhase(function, Phase::Forward);
+  }
+  return forwards == 1;
 }
 
-/// The judge's error is one line. It goes on with the phase after which the step is wrong, and with what a
-/// user can do.
-static LogicalResult judge(ModuleOp reference, ModuleOp module, CompilePhase phase, CompilePhase before) {
+void Proof::begin(CompilePhase first, ModuleOp module) {
+  if (!isWanted || first > CompilePhase::Partition)
+    return;
+  if (first == CompilePhase::Partition)
+    reference = module.clone(), origin = CompilePhase::Differentiate;
+  else if (isGraph(module))
+    reference = module.clone(), origin = CompilePhase::Import;
+}
+
+LogicalResult Proof::judge(CompilePhase phase, ModuleOp module) {
+  CompilePhase before = judged.empty() ? origin : judged.back();
+  // The judge's error is one line. It goes on with the phase after which the step is wrong, and with what a
+  // user can do.
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
       diagnostic << "; first wrong after " << getName(phase) << ", right after " << getName(before)
                  << ": a fault of par-compile, or a lemma that is missing; --proof off compiles all the same";
     return failure(); // others print it
   });
-  return judgeFunctions(reference, module);
-}
-
-LogicalResult Proof::follow(CompilePhase phase, ModuleOp module) {
-  if (isWanted && phase == CompilePhase::Differentiate)
-    reference = module.clone();
-  if (phase > CompilePhase::Overlap)
-    reference = nullptr;
-  if (!reference || (phase != CompilePhase::Partition && phase != CompilePhase::Overlap))
-    return success();
-  if (failed(judge(*reference, module, phase, judged.empty() ? CompilePhase::Differentiate : judged.back())))
+  bool isDerivative = phase == CompilePhase::Differentiate;
+  if (failed(isDerivative ? judgeDerivative(*reference, module) : judgeFunctions(*reference, module)))
     return failure();
   judged.push_back(phase);
   return success();
+}
+
+LogicalResult Proof::follow(CompilePhase phase, ModuleOp module) {
+  if (!isWanted || phase < CompilePhase::Differentiate)
+    return success();
+  if (phase == CompilePhase::Differentiate) {
+    if (reference && failed(judge(phase, module)))
+      return failure();
+    if (!reference)
+      origin = CompilePhase::Differentiate;
+    reference = module.clone();
+    return success();
+  }
+  if (phase > CompilePhase::Overlap)
+    reference = nullptr;
+  return reference ? judge(phase, module) : success();
 }
 
 llvm::json::Object Proof::describe() const {
@@ -42,7 +67,7 @@ llvm::json::Object Proof::describe() const {
   bool isProved = !phases.empty();
   llvm::json::Object proof{{"phases", std::move(phases)}};
   if (isProved)
-    proof["reference"] = getName(CompilePhase::Differentiate).str();
+    proof["reference"] = getName(origin).str();
   else
     proof["why"] = isWanted ? "the graph given is behind partition" : "--proof off";
   return proof;

@@ -8,8 +8,7 @@
 
 namespace mlir::par {
 
-/// Judges what phases make of the differentiated step: whether ranks compute what one device would
-/// (docs/Proof.md).
+/// Judges what phases make of a model: whether ranks compute what one device would (docs/Proof.md).
 class Proof {
 public:
   /// `isWanted`: false with --proof off.
@@ -27,8 +26,12 @@ public:
   llvm::json::Object describe() const;
 
 private:
+  LogicalResult judge(CompilePhase phase, ModuleOp module);
+
   bool isWanted;
-  OwningOpRef<ModuleOp> reference; ///< the differentiated step; null before, and where none was made
+  /// What the next phase is compared with: the graph, and then the differentiated step. Null: nothing.
+  OwningOpRef<ModuleOp> reference;
+  CompilePhase origin = CompilePhase::Import; ///< behind which the first reference was
   std::vector<CompilePhase> judged;
 };
 

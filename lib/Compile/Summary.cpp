@@ -160,11 +160,11 @@ static void printDetails(const llvm::json::Object &manifest, bool hasStages, llv
 static void printProof(const llvm::json::Object &proof, llvm::raw_ostream &os) {
   std::string phases;
   for (const llvm::json::Value &phase : *proof.getArray("phases"))
-    phases += (phases.empty() ? "" : " and ") + phase.getAsString()->str();
+    phases += (phases.empty() ? "" : ", ") + phase.getAsString()->str();
   if (phases.empty())
     os << "\nnot proved: " << *proof.getString("why") << "\n";
   else
-    os << "\nproved for all inputs, up to " << phases << ": ranks compute what one device would\n";
+    os << "\nproved equal to one device for all inputs: " << phases << "\n";
 }
 
 void mlir::par::printSummary(const llvm::json::Object &manifest, llvm::StringRef forecast, bool explain,

@@ -1,5 +1,6 @@
 //===- ProveTool.cpp - the command line of par-prove ----------------------------------------------------===//
 #include "par/Judge/ProveTool.h"
+#include "par/Dialect/Par/IR/Places.h"
 #include "par/Judge/Judge.h"
 #include "par/Support/Diagnostics.h"
 #include "par/Support/ErrorLine.h"
@@ -9,6 +10,20 @@
 #include "par/Support/OutputFile.h"
 
 using namespace mlir;
+
+/// A step is compared with a graph, ranks with a step.
+static LogicalResult judge(ModuleOp reference, ModuleOp program) {
+  auto isBackwards = [](func::FuncOp function) {
+    par::PhaseAttr phase = par::getPhase(function);
+    return phase && par::isBackward(phase.getPhase());
+  };
+  bool isStep = llvm::any_of(reference.getOps<func::FuncOp>(), isBackwards);
+  bool isOfRanks = llvm::any_of(program.getOps<func::FuncOp>(), [](func::FuncOp function) {
+    return function->hasAttr(par::ParDialect::kLocalAttr);
+  });
+  return isStep || isOfRanks ? par::judgeFunctions(reference, program)
+                             : par::judgeDerivative(reference, program);
+}
 
 int par::runProveTool(int argc, char **argv, const DialectRegistry &registry) {
   std::string referenceFile, programFile;
@@ -33,7 +48,7 @@ int par::runProveTool(int argc, char **argv, const DialectRegistry &registry) {
   context.printOpOnDiagnostic(false);
   OwningOpRef<ModuleOp> reference = parseGraphFile(context, referenceFile);
   OwningOpRef<ModuleOp> program = reference ? parseGraphFile(context, programFile) : OwningOpRef<ModuleOp>();
-  if (!program || failed(judgeFunctions(*reference, *program)))
+  if (!program || failed(judge(*reference, *program)))
     return 1;
   if (llvm::Error error = writeOutput("-", "proved\n")) {
     printError(llvm::toString(std::move(error)));

@@ -6,6 +6,11 @@
 
 namespace mlir::par {
 
+/// Whether the forward and backward functions of `step`, a differentiated module, add to variables what `graph`, the
+/// model as it was imported, says: its losses, and the derivatives of their sum by every parameter that has an
+/// accumulator. Fails after one error.
+LogicalResult judgeDerivative(ModuleOp graph, ModuleOp step);
+
 /// Whether what every chunk function of `program` writes, returns and sends is on all ranks of its mesh what
 /// the function of that phase in `reference` computes on one device: equal for all inputs, up to rounding and
 /// the order of sums. `reference` is the differentiated module, `program` the one behind par-partition,
