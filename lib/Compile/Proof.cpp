@@ -1,5 +1,5 @@
 //===- Proof.cpp - a compilation judged as it goes ------------------------------------------------------===//
-#include "Proof.h"
+#include "par/Compile/Proof.h"
 #include "par/Dialect/Par/IR/Places.h"
 #include "par/Judge/Judge.h"
 

@@ -41,21 +41,28 @@ private:
     Type type;
   };
 
-  /// A chunk's functions that a micro-batch runs, or those of one phase.
-  static std::string nameResult(Phase phase, func::FuncOp function, unsigned result) {
-    std::string name =
-        (phase == Phase::Forward || isBackward(phase) ? "micro-batch" : stringifyPhase(phase)).str();
-    llvm::raw_string_ostream stream(name);
-    stream << ' ' << getChunk(function) << ' ';
-    if (PlaceAttr place = getResultPlace(function, result))
-      stream << place;
-    else
-      stream << function.getName() << ' ' << result;
-    // Boundaries of forward and backward functions have the same numbers.
-    if (getResultBoundary(function, result))
-      stream << (isBackward(phase) ? " cotangent" : "");
-    return name;
+  /// What a result is called in both modules: the phase, all functions that a micro-batch runs being one; the
+  /// chunk; whether it is a cotangent, as boundaries of forward and backward functions have the same numbers;
+  /// its place, or its function and number.
+  using ResultName = std::tuple<Phase, int64_t, bool, const void *, unsigned>;
+
+  static ResultName nameResult(Phase phase, func::FuncOp function, unsigned result) {
+    bool isCotangent = getResultBoundary(function, result) && isBackward(phase);
+    if (isBackward(phase))
+      phase = Phase::Forward;
+    PlaceAttr place = getResultPlace(function, result);
+    if (place)
+      return {phase, getChunk(function), isCotangent, place.getAsOpaquePointer(), 0};
+    return {phase, getChunk(function), false, function.getNameAttr().getAsOpaquePointer(), result};
   }
+
+  /// A result of a forward function of the reference that the program has elsewhere.
+  struct Moved {
+    int64_t chunk;
+    FlatSymbolRefAttr variable;
+    ResultName name;
+    Number number;
+  };
 
   /// The reference's functions that do what a function of the program does: the backward function of the last
   /// micro-batch reduces gradients, too.
@@ -106,29 +113,42 @@ private:
     return llvm::any_of(llvm::seq<unsigned>(0, function.getNumResults()), isIt);
   }
 
-  /// What a function joined with another reads of variables that the reference writes in the forward
-  /// function, and the program in this one: a pass moved that.
-  llvm::DenseMap<Attribute, Number> findMoved(func::FuncOp local) {
-    llvm::DenseMap<Attribute, Number> moved;
-    for (auto &[place, number] : writtenForward) {
-      auto [chunk, variable] = place;
-      if (chunk != getChunk(local) || getPhases(local).size() == 1 || !writes(local, variable))
-        continue;
-      auto isForward = [&, chunk = chunk](func::FuncOp other) {
-        return isPhase(other, Phase::Forward) && getChunk(other) == chunk;
-      };
-      auto functions = programModule.getOps<func::FuncOp>();
-      auto forward = llvm::find_if(functions, isForward);
-      if (forward == functions.end() || !writes(*forward, variable))
-        moved[variable] = number;
-    }
-    return moved;
+  /// Whether a function is one that every micro-batch runs behind the forward one, or its alternative for the
+  /// last.
+  static bool isBehindForward(func::FuncOp function) {
+    return isPhase(function, Phase::Backward) || isPhase(function, Phase::BackwardLast) ||
+           isPhase(function, Phase::BackwardInput);
+  }
+
+  /// Whether a pass moved what the reference's forward function writes to a variable into the program's
+  /// backward ones.
+  bool isMoved(int64_t chunk, FlatSymbolRefAttr variable) {
+    bool hasForward = false, isInAll = true, isInAny = false;
+    for (auto function : programModule.getOps<func::FuncOp>())
+      if (getPhase(function) && getChunk(function) == chunk) {
+        bool isWritten = writes(function, variable);
+        hasForward |= isPhase(function, Phase::Forward) && isWritten;
+        isInAll &= isWritten || !isBehindForward(function);
+        isInAny |= isWritten && isBehindForward(function);
+      }
+    return !hasForward && isInAll && isInAny;
+  }
+
+  /// Variables that a backward function writes in the forward one's place; they are expected of it.
+  llvm::DenseMap<Attribute, Number> takeMoved(func::FuncOp local) {
+    llvm::DenseMap<Attribute, Number> taken;
+    for (const Moved &result : moved)
+      if (result.chunk == getChunk(local) && isBehindForward(local)) {
+        taken[result.variable] = result.number;
+        expected[result.name].push_back(result.number);
+      }
+    return taken;
   }
 
   LogicalResult evaluateReference(func::FuncOp local) {
     // Variables, by those of its functions that came before.
-    llvm::DenseMap<Attribute, Number> written = findMoved(local);
-    SmallVector<std::pair<std::string, Number>> results;
+    llvm::DenseMap<Attribute, Number> written = takeMoved(local);
+    SmallVector<std::pair<ResultName, Number>> results;
     std::set<Number> read; // of these, by others of its functions
     for (Phase phase : getPhases(local)) {
       func::FuncOp function = findReference(phase, getChunk(local));
@@ -152,13 +172,17 @@ private:
         return failure();
       for (auto [result, number] : llvm::enumerate(*numbers)) {
         givenNumbers.give(function, result, number);
-        if (FlatSymbolRefAttr variable = getResultVariable(function, result)) {
+        FlatSymbolRefAttr variable = getResultVariable(function, result);
+        if (variable)
           written[variable] = number;
-          if (phase == Phase::Forward)
-            writtenForward.push_back({{getChunk(local), variable}, number});
-        }
-        if (!getResultResidual(function, result))
-          results.push_back({nameResult(getPhase(local).getPhase(), function, result), number});
+        if (getResultResidual(function, result))
+          continue;
+        ResultName name = nameResult(getPhase(local).getPhase(), function, result);
+        named.try_emplace(name, function, result);
+        if (variable && phase == Phase::Forward && isMoved(getChunk(local), variable))
+          moved.push_back({getChunk(local), variable, name, number});
+        else
+          results.push_back({name, number});
       }
     }
     for (auto &[name, number] : results)
@@ -263,8 +287,8 @@ private:
   }
 
   LogicalResult compare(func::FuncOp function, unsigned result, const Held &actual) {
-    std::string name = nameResult(getPhase(function).getPhase(), function, result);
-    SmallVector<Number> &numbers = expected[name];
+    ResultName name = nameResult(getPhase(function).getPhase(), function, result);
+    SmallVector<Number, 1> &numbers = expected[name];
     if (auto *at = llvm::find(numbers, actual.what); at != numbers.end())
       numbers.erase(at);
     else if (!llvm::is_contained(passing[name], actual.what))
@@ -332,7 +356,8 @@ private:
   LogicalResult checkLeft() {
     for (const auto &[name, numbers] : expected)
       if (!numbers.empty())
-        return programModule.emitError("par-prove: no rank computes what one device has as ") << name;
+        return programModule.emitError("par-prove: no rank computes what one device has as ")
+               << describe(named[name].first, named[name].second);
     return success();
   }
 
@@ -343,11 +368,12 @@ private:
   Reference reference;
   LocalProgram program;
   HandedOver<Number> givenNumbers;
-  SmallVector<std::pair<std::pair<int64_t, FlatSymbolRefAttr>, Number>>
-      writtenForward; ///< by chunk and variable
+  SmallVector<Moved> moved;
   HandedOver<Given> given;
-  std::map<std::string, SmallVector<Number>> expected; ///< results of one device that no rank has given yet
-  std::map<std::string, SmallVector<Number>> passing;  ///< those that a function joined with another may keep
+  std::map<ResultName, std::pair<func::FuncOp, unsigned>> named; ///< results of one device
+  std::map<ResultName, SmallVector<Number, 1>> expected; ///< results of one device that no rank has given yet
+  std::map<ResultName, SmallVector<Number, 1>>
+      passing; ///< those that a function joined with another may keep
 };
 } // namespace
 

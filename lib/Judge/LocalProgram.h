@@ -20,16 +20,16 @@ public:
     for (Operation &op : function.getBody().front()) {
       SmallVector<Held, 0> operands;
       for (Value operand : op.getOperands())
-        operands.push_back(values.lookup(operand));
+        operands.push_back(values.find(operand)->second);
       if (isa<func::ReturnOp>(op))
         return operands;
       FailureOr<SmallVector<Held, 0>> results = step(&op, operands);
       if (failed(results))
         return failure();
-      for (auto [value, held] : llvm::zip(op.getResults(), *results))
-        values[value] = held;
       if (!isa<CallOp>(op))
         remember(&op, operands, *results);
+      for (auto [value, held] : llvm::zip(op.getResults(), *results))
+        values[value] = std::move(held);
     }
     function.emitError("par-prove: the function returns nothing");
     return failure();

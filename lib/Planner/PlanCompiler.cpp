@@ -1,5 +1,7 @@
 //===- PlanCompiler.cpp - plans of a model compiled and weighed -----------------------------------------===//
 #include "par/Planner/PlanCompiler.h"
+#include "par/Compile/Driver.h"
+#include "par/Compile/Proof.h"
 #include "par/Cost/PredictStep.h"
 #include "par/Emit/StagePicture.h"
 #include "par/Register/Register.h"
@@ -60,6 +62,24 @@ std::optional<FoundPlan> PlanCompiler::judge(const Plan &plan) {
   found.bubble = 1 - step->timeline.work / step->timeline.end;
   found.terms = step->terms;
   return found;
+}
+
+std::string PlanCompiler::findFault(const Plan &plan) {
+  std::string fault;
+  ScopedDiagnosticHandler collect(&context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && fault.empty())
+      fault = diagnostic.str();
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = import(context, plan);
+  if (!module)
+    return fault;
+  Proof proof(/*isWanted=*/true);
+  proof.begin(CompilePhase::Import, *module);
+  auto follow = [&](CompilePhase phase) { return proof.follow(phase, *module); };
+  if (succeeded(Driver(plan).run(*module, CompilePhase::Import, CompilePhase::Overlap, follow)))
+    return "";
+  return fault.empty() ? "the plan does not compile" : fault;
 }
 
 std::string PlanCompiler::draw(const Plan &plan) {

@@ -258,6 +258,10 @@ int Planning::run() {
   std::optional<SearchResult> result = search();
   if (!result)
     return 1;
+  show("proving the plan");
+  if (std::string fault = workers.findFault(result->getPlainest().plan); !fault.empty())
+    return fail(makeError(options.model + ": " + fault));
+  status.reset();
   if (!options.output.empty())
     if (Error error = writePlan(*result))
       return fail(std::move(error));

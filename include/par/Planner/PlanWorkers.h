@@ -29,6 +29,7 @@ public:
   const std::optional<FoundPlan> &judge(const Plan &plan) { return get(judgements, plan); }
 
   std::string draw(const Plan &plan) { return own.draw(plan); }
+  std::string findFault(const Plan &plan) { return own.findFault(plan); }
 
   /// Plans that may be asked for soon, in the order of calls.
   void expectTable(const Plan &plan) { expect(tables, plan); }

@@ -1,6 +1,6 @@
 //===- Proof.h - a compilation judged as it goes ----------------------------------------------*- C++ -*-===//
-#ifndef PAR_LIB_COMPILE_PROOF_H
-#define PAR_LIB_COMPILE_PROOF_H
+#ifndef PAR_COMPILE_PROOF_H
+#define PAR_COMPILE_PROOF_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "par/Plan/CompilePhase.h"
@@ -37,4 +37,4 @@ private:
 
 } // namespace mlir::par
 
-#endif // PAR_LIB_COMPILE_PROOF_H
+#endif // PAR_COMPILE_PROOF_H
