@@ -15,7 +15,7 @@ Axes par::readAxes(ArrayAttr axes, MeshAttr mesh) {
 
 static LogicalResult addUp(LemmaContext &context, Held &held, ArrayRef<StringAttr> axes) {
   for (StringAttr axis : axes) {
-    if (!llvm::is_contained(held.pending, axis))
+    if (!llvm::is_contained(held.pending, axis) && !held.isZero())
       return context.refuse("adds up over " + quote(axis) + " what is no sum pending over it");
     llvm::erase(held.pending, axis);
   }
@@ -57,8 +57,7 @@ static LemmaResult reduceAll(LemmaContext &context, AllReduceOp op) {
       if (failed(addUp(context, held, axes)))
         return failure();
     } else if (!held.extreme.empty()) {
-      auto reduce = context.op->getOperand(&held - &operands.front()).getDefiningOp<ReduceOp>();
-      if (!reduce || reduce.getKind() != op.getKind())
+      if (held.extremeKind != op.getKind())
         return context.refuse("takes another extremum than its shards are");
       for (StringAttr axis : axes)
         if (!llvm::is_contained(held.extreme, axis))

@@ -46,7 +46,8 @@ struct Held {
   SmallVector<HeldDim> dims;
   Axes pending;    ///< over these the value is the sum of the ranks' tensors
   Axes logPending; ///< over these it is the logarithm of the sum of their exponentials
-  Axes extreme;    ///< over these it is the maximum, or minimum, of the ranks' tensors
+  Axes extreme;    ///< over these it is an extremum of the ranks' tensors
+  ReduceKind extremeKind = ReduceKind::Max; ///< which
   /// The tensor follows from the rank's coordinates on these axes in a way that is no shard: it is no value
   /// of one device.
   Axes coordinates;
@@ -61,7 +62,18 @@ struct Held {
   SmallVector<Affine, 0> shifts;
 
   /// Whether it is zero everywhere, padding included.
-  bool isZero() const { return what == Number() && coordinates.empty(); }
+  bool isZero() const {
+    auto hasZeros = [](const HeldDim &dim) {
+      return dim.isConstant || dim.padding == HeldDim::Padding::Zero;
+    };
+    return hasDims && what == Number() && coordinates.empty() && llvm::all_of(dims, hasZeros);
+  }
+  /// Zeros are the same along all dimensions, of whatever size, however they are cut.
+  void spreadZeros() {
+    for (HeldDim &dim : dims)
+      if (isZero())
+        dim = HeldDim(), dim.isConstant = true;
+  }
   /// Whether ranks that differ over `axis` hold different shards, terms or numbers.
   bool dependsOn(StringAttr axis) const;
   /// Forgets what was known of integers and conditions, after a change of where they are.

@@ -26,6 +26,7 @@ void Layout::transpose(ArrayRef<int64_t> permutation) {
 
 int64_t Layout::divide(int64_t digit, int64_t major) {
   int64_t minor = add(digits[digit].extent / major, nullptr);
+  digits[minor].isFree = digits[digit].isFree;
   digits[digit].extent = major;
   for (SmallVector<Digits> *lists : {&value, &local})
     for (Digits &list : *lists)
@@ -102,9 +103,12 @@ bool Layout::cut(int64_t dim, ArrayRef<StringAttr> axes) {
 bool Layout::join(int64_t dim, ArrayRef<StringAttr> axes) {
   Digits joined;
   for (StringAttr axis : axes) {
-    joined.push_back(findAxis(axis));
-    if (joined.back() < 0)
-      return false;
+    int64_t digit = findAxis(axis);
+    if (digit < 0) {
+      digit = add(mesh.getSize(axis.getValue()), nullptr);
+      digits[digit].isFree = true;
+    }
+    joined.push_back(digit);
   }
   for (int64_t digit : joined)
     digits[digit].axis = nullptr;
@@ -135,7 +139,10 @@ std::optional<SmallVector<int64_t>> Layout::findDims() const {
       bool isMajor = std::is_partitioned(value[of].begin(), value[of].end(), [&](int64_t digit) {
         return bool(digits[digit].axis) || digits[digit].extent == 1;
       });
-      if (all == own && isMajor)
+      // Copies are no copies of a dimension, unless all of its elements are.
+      Digits counted;
+      llvm::copy_if(own, std::back_inserter(counted), [&](int64_t digit) { return !digits[digit].isFree; });
+      if (all == counted && isMajor && !used.count(of) && (counted == own || info[of].isConstant))
         dims[dim] = of, used.insert(of);
     }
     if (!own.empty() && dims[dim] < 0)

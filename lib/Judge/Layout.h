@@ -21,7 +21,7 @@ public:
   bool reshape(ArrayRef<int64_t> shape);
   /// Every rank keeps one block of a dimension; false if it has no such blocks.
   bool cut(int64_t dim, ArrayRef<StringAttr> axes);
-  /// Blocks of the ranks follow each other in a dimension; false if ranks do not differ so.
+  /// Blocks of the ranks follow each other in a dimension; where ranks do not differ these are copies.
   bool join(int64_t dim, ArrayRef<StringAttr> axes);
   /// Each block along `split` goes to another rank, where they follow each other along `concat`.
   bool exchange(int64_t split, int64_t concat, ArrayRef<StringAttr> axes);
@@ -35,7 +35,8 @@ public:
 private:
   struct Digit {
     int64_t extent;
-    StringAttr axis; ///< null: an index of the rank's tensor
+    StringAttr axis;     ///< null: an index of the rank's tensor
+    bool isFree = false; ///< of no dimension: the tensor is the same at all its values
   };
   using Digits = SmallVector<int64_t, 4>; ///< by number, major first
 

@@ -67,8 +67,12 @@ private:
     auto isKnown = [this](const Number &number) { return reference.has(number); };
     LemmaContext context(op, operands, mesh, numbers, isKnown);
     FailureOr<SmallVector<Held, 0>> results = applyLemma(context);
-    if (failed(results))
+    if (failed(results)) {
       op->emitError("par-prove: ") << op->getName().stripDialect() << " " << context.reason;
+      return failure();
+    }
+    for (Held &held : *results)
+      held.spreadZeros();
     return results;
   }
 

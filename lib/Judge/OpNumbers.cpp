@@ -87,7 +87,7 @@ Number OpNumbers::transpose(const Number &number, ArrayRef<int64_t> shape, Array
 }
 
 Number OpNumbers::permute(const Number &number, ArrayRef<int64_t> permutation) {
-  if (uniform.count(number))
+  if (isUniform(number))
     return number;
   Permuted result{number, SmallVector<int64_t>(permutation)};
   if (auto at = permuted.find(number); at != permuted.end()) {
@@ -106,7 +106,7 @@ Number OpNumbers::permute(const Number &number, ArrayRef<int64_t> permutation) {
 }
 
 Number OpNumbers::reshape(const Number &number, ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
-  if (uniform.count(number))
+  if (isUniform(number))
     return number;
   Reshaped first{number, SmallVector<int64_t>(from)};
   if (auto at = reshaped.find(number); at != reshaped.end())
@@ -245,6 +245,10 @@ SmallVector<Number> OpNumbers::get(Operation *op, ArrayRef<Number> operands, Rul
   }
   if (std::optional<Number> known = getKnown(op, operands))
     return {*known};
+  auto isZero = [&](int64_t operand) { return operands[operand] == Number(); };
+  if (rule && llvm::any_of(rule.getLinear(),
+                           [&](DenseI64ArrayAttr set) { return llvm::all_of(set.asArrayRef(), isZero); }))
+    return SmallVector<Number>(op->getNumResults());
   if (auto loss = dyn_cast<CrossEntropyOp>(op)) {
     Number counts = compare(arith::CmpIPredicate::ne, operands[1], Number::ofInteger(kIgnoredTarget));
     Number lse = getLse(operands[0], loss.getClasses());

@@ -46,6 +46,7 @@ private:
   SmallVector<Number> getByParts(Operation *op, ArrayRef<Number> operands, RuleAttr rule,
                                  ArrayRef<int64_t> sizes);
   std::optional<Number> getKnown(Operation *op, ArrayRef<Number> operands);
+  bool isUniform(const Number &number) const { return number == Number() || uniform.count(number); }
   Number permute(const Number &number, ArrayRef<int64_t> permutation);
   Number getConstant(ElementsAttr value);
   static Number compare(arith::CmpIPredicate predicate, const Number &left, const Number &right);

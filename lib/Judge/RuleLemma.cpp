@@ -252,10 +252,12 @@ private:
     for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor)
       if (isCut(factor) && rule.isPending(result, factor))
         held.pending.append(factors[factor]->axes.begin(), factors[factor]->axes.end());
-    if (isa<ReduceOp>(context.op))
+    if (auto reduce = dyn_cast<ReduceOp>(context.op)) {
+      held.extremeKind = reduce.getKind();
       for (int64_t factor = 0; factor < rule.getNumFactors(); ++factor)
         if (isCut(factor) && !rule.resultHas(result, factor) && !rule.isPending(result, factor))
           held.extreme.append(factors[factor]->axes.begin(), factors[factor]->axes.end());
+    }
     llvm::sort(held.pending, [](StringAttr a, StringAttr b) { return a.getValue() < b.getValue(); });
     return held;
   }
