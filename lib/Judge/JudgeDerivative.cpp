@@ -64,7 +64,7 @@ private:
       auto copies = llvm::make_filter_range(llvm::seq<unsigned>(0, function.getNumResults()), isCopy);
       if (copies.empty())
         continue;
-      FailureOr<SmallVector<Number>> results = evaluate(step, {}, function, /*fromZero=*/false);
+      FailureOr<SmallVector<Number>> results = evaluate(step, {}, function);
       if (failed(results))
         return failure();
       for (unsigned result : copies)
@@ -124,68 +124,72 @@ private:
     return success();
   }
 
-  /// The sum of what functions of these phases add to variables is what the graph says, whatever was there.
+  /// A result of a function that updates a variable.
+  struct Update {
+    func::FuncOp function;
+    unsigned result;
+    Number number;
+  };
+
+  /// Functions of these phases together add what the graph says to variables, whatever was there.
   LogicalResult judge(ArrayRef<Phase> phases) {
-    std::map<std::string, Number> added;
+    std::map<std::string, SmallVector<Update, 1>> updates; // by variable
     HandedOver<Number> given;
     Reference step(stepModule, numbers);
-    func::FuncOp last;
     for (func::FuncOp function : HandedOver<Number>::sortFunctions(stepModule)) {
       if (!llvm::is_contained(phases, getPhase(function).getPhase()))
         continue;
-      last = function;
-      FailureOr<SmallVector<Number>> results = evaluate(step, given, function, /*fromZero=*/true);
-      FailureOr<SmallVector<Number>> onTop =
-          failed(results) ? results : evaluate(step, given, function, /*fromZero=*/false);
-      if (failed(onTop))
+      FailureOr<SmallVector<Number>> results = evaluate(step, given, function);
+      if (failed(results))
         return failure();
       for (auto [result, number] : llvm::enumerate(*results)) {
         given.give(function, result, number);
-        FlatSymbolRefAttr variable = getResultVariable(function, result);
-        if (!variable)
-          continue;
-        Number &sum = added[variable.getValue().str()];
-        sum = sum + number;
-        if (!isBetaTimes(function, variable, (*onTop)[result] - number))
-          return refuse(function, result, "is not beta times what was there, and the derivative");
+        if (FlatSymbolRefAttr variable = getResultVariable(function, result))
+          updates[variable.getValue().str()].push_back({function, static_cast<unsigned>(result), number});
       }
     }
-    for (const auto &[name, number] : expected)
-      if (auto at = added.find(name); at == added.end() ? number != Number() : at->second != number)
-        return (last ? last.getOperation() : stepModule.getOperation())->emitError("par-prove: @")
-               << name << " does not get what the graph says: its loss, or the derivative of that";
+    for (const auto &[name, number] : expected) {
+      ArrayRef<Update> ofVariable = updates[name];
+      if (ofVariable.empty() && number != Number())
+        return stepModule.emitError("par-prove: nothing is added to @") << name;
+      if (!addUp(ofVariable, number))
+        return refuse(
+            ofVariable.front().function, ofVariable.front().result,
+            "is not beta times what was there, and what the graph says: its loss, or the derivative of that");
+    }
     return success();
   }
 
-  FailureOr<SmallVector<Number>> evaluate(Reference &step, const HandedOver<Number> &given,
-                                          func::FuncOp function, bool fromZero) {
-    SmallVector<Number> arguments;
-    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
-      FlatSymbolRefAttr variable = getVariable(function, argument);
-      const Number *number = given.find(function, argument);
-      if (variable && fromZero && expected.count(variable.getValue().str()))
-        arguments.push_back(Number());
-      else if (number)
-        arguments.push_back(*number);
-      else if (PlaceAttr place = getPlace(function, argument))
-        arguments.push_back(nameInput(place));
-      else
-        return function.emitError("par-prove: argument ")
-               << argument << " of @" << function.getName() << " has no place";
-    }
-    return step.evaluate(function, arguments);
-  }
-
-  /// Of the betas that a function gets: that of its variables, or of those that several chunks share.
-  bool isBetaTimes(func::FuncOp function, FlatSymbolRefAttr variable, const Number &number) {
-    Number before = nameInput(PlaceAttr::ofVariable(variable));
+  /// Whether the updates are `number` in all, and each beta times what was there: the beta of a function's
+  /// own variables, or of those that several chunks share.
+  bool addUp(ArrayRef<Update> updates, const Number &number) {
+    if (updates.empty())
+      return number == Number();
+    auto [function, result, updated] = updates.front();
+    Number before = nameInput(PlaceAttr::ofVariable(getResultVariable(function, result)));
     for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
       std::optional<InputKind> input = getInput(function, argument);
-      if ((input == InputKind::Beta || input == InputKind::SharedBeta) &&
-          number == nameInput(getPlace(function, argument)) * before)
+      if (input != InputKind::Beta && input != InputKind::SharedBeta)
+        continue;
+      Number added = updated - nameInput(getPlace(function, argument)) * before;
+      if (addUp(updates.drop_front(), number - added))
         return true;
     }
     return false;
+  }
+
+  FailureOr<SmallVector<Number>> evaluate(Reference &step, const HandedOver<Number> &given,
+                                          func::FuncOp function) {
+    SmallVector<Number> arguments;
+    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
+      PlaceAttr place = getPlace(function, argument);
+      const Number *number = given.find(function, argument);
+      if (!number && !place)
+        return function.emitError("par-prove: argument ")
+               << argument << " of @" << function.getName() << " has no place";
+      arguments.push_back(number ? *number : nameInput(place));
+    }
+    return step.evaluate(function, arguments);
   }
 
   static LogicalResult refuse(func::FuncOp function, unsigned result, const Twine &why) {
