@@ -160,22 +160,24 @@ private:
     return success();
   }
 
-  /// Whether the updates are `number` in all, and each beta times what was there: the beta of a function's
-  /// own variables, or of those that several chunks share.
+  /// Whether updates are `number` in all, and each beta times what was there: the beta of a function's own
+  /// variables, or of those that several chunks share.
   bool addUp(ArrayRef<Update> updates, const Number &number) {
     if (updates.empty())
       return number == Number();
-    auto [function, result, updated] = updates.front();
-    Number before = nameInput(PlaceAttr::ofVariable(getResultVariable(function, result)));
-    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument) {
-      std::optional<InputKind> input = getInput(function, argument);
-      if (input != InputKind::Beta && input != InputKind::SharedBeta)
-        continue;
-      Number added = updated - nameInput(getPlace(function, argument)) * before;
-      if (addUp(updates.drop_front(), number - added))
-        return true;
-    }
-    return false;
+    FlatSymbolRefAttr variable = getResultVariable(updates.front().function, updates.front().result);
+    Number before = nameInput(PlaceAttr::ofVariable(variable)), kept;
+    for (const Update &update : updates)
+      kept = kept + update.number;
+    kept = kept - number;
+    auto count = static_cast<int64_t>(updates.size());
+    auto beta = [&](InputKind kind, int64_t times) {
+      return Number::ofInteger(times) * nameInput(PlaceAttr::ofInput(graphModule.getContext(), kind)) *
+             before;
+    };
+    return llvm::any_of(llvm::seq<int64_t>(0, count + 1), [&](int64_t own) {
+      return kept == beta(InputKind::Beta, own) + beta(InputKind::SharedBeta, count - own);
+    });
   }
 
   FailureOr<SmallVector<Number>> evaluate(Reference &step, const HandedOver<Number> &given,
