@@ -1,6 +1,7 @@
 //===- JudgeDerivative.cpp - backward functions beside the graph's derivative ---------------------------===//
 #include "ChainRule.h"
 #include "HandedOver.h"
+#include "Recursion.h"
 #include "Reference.h"
 #include "par/Judge/Judge.h"
 
@@ -208,5 +209,7 @@ private:
 } // namespace
 
 LogicalResult mlir::par::judgeDerivative(ModuleOp graph, ModuleOp step) {
+  if (failed(refuseRecursion(graph)) || failed(refuseRecursion(step)))
+    return failure();
   return DerivativeJudge(graph, step).run();
 }

@@ -1,6 +1,7 @@
 //===- JudgeFunctions.cpp - chunk functions of a rank beside those of one device ------------------------===//
 #include "HandedOver.h"
 #include "LocalProgram.h"
+#include "Recursion.h"
 #include "par/Judge/Judge.h"
 
 using namespace mlir;
@@ -381,5 +382,7 @@ LogicalResult mlir::par::judgeFunctions(ModuleOp reference, ModuleOp program) {
   MeshAttr mesh = getMesh(program);
   if (!mesh)
     return program.emitError("par-prove: the program has no par.mesh; give a module behind par-partition");
+  if (failed(refuseRecursion(reference)) || failed(refuseRecursion(program)))
+    return failure();
   return FunctionsJudge(reference, program, mesh).run();
 }

@@ -11,30 +11,38 @@
 
 using namespace mlir;
 
-/// A step is compared with a graph, ranks with a step.
-static LogicalResult judge(ModuleOp reference, ModuleOp program) {
-  auto isBackwards = [](func::FuncOp function) {
+static bool hasBackward(ModuleOp module) {
+  return llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
     par::PhaseAttr phase = par::getPhase(function);
     return phase && par::isBackward(phase.getPhase());
-  };
-  bool isStep = llvm::any_of(reference.getOps<func::FuncOp>(), isBackwards);
-  bool isOfRanks = llvm::any_of(program.getOps<func::FuncOp>(), [](func::FuncOp function) {
-    return function->hasAttr(par::ParDialect::kLocalAttr);
   });
-  return isStep || isOfRanks ? par::judgeFunctions(reference, program)
-                             : par::judgeDerivative(reference, program);
+}
+
+static bool isOfRanks(ModuleOp module) {
+  return llvm::any_of(module.getOps<func::FuncOp>(),
+                      [](func::FuncOp function) { return function->hasAttr(par::ParDialect::kLocalAttr); });
+}
+
+/// A step is compared with a graph, ranks with a step.
+static LogicalResult judge(ModuleOp reference, ModuleOp program) {
+  if (!hasBackward(reference) && !isOfRanks(program))
+    return par::judgeDerivative(reference, program);
+  if (!hasBackward(reference) && hasBackward(program))
+    return reference.emitError(
+        "par-prove: the reference has no backward functions; give what --to differentiate prints");
+  return par::judgeFunctions(reference, program);
 }
 
 int par::runProveTool(int argc, char **argv, const DialectRegistry &registry) {
   std::string referenceFile, programFile;
-  Flags flags("par-prove REFERENCE.mlir PROGRAM.mlir",
-              "Says whether all ranks of a plan compute what one device would: equal for all inputs, up to "
-              "rounding and "
-              "the order of sums; nothing is executed. REFERENCE is what `par-compile MODEL [flags] --to "
-              "differentiate` "
-              "prints, PROGRAM what the same command prints with --to partition, or --to overlap. Prints "
-              "`proved`, or one "
-              "error at the first op that is wrong or unknown (docs/Proof.md).");
+  Flags flags(
+      "par-prove REFERENCE.mlir PROGRAM.mlir",
+      "Says whether all ranks of a plan compute what one device would: equal for all inputs, up to "
+      "rounding and the order of sums; nothing is executed. REFERENCE is what `par-compile MODEL "
+      "[flags] --to differentiate` prints, PROGRAM what the same command prints with --to partition, "
+      "or --to overlap. Or REFERENCE is what it prints with --to import, and PROGRAM with --to "
+      "differentiate: then it says whether gradients are the derivatives of the loss. Prints `proved`, "
+      "or one error at the first op that is wrong or unknown (docs/Proof.md).");
   flags.positional(referenceFile);
   flags.positional(programFile);
   if (std::optional<int> status = flags.take(argc, argv))
