@@ -3,6 +3,7 @@
 #include "Compiler.h"
 #include "par/Compile/CompileTool.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Compile/Proof.h"
 #include "par/Source/Plugins.h"
 #include "par/Support/ErrorLine.h"
 
@@ -42,9 +43,7 @@ static void describeOutputs(Flags &flags, CompileOptions &options) {
       "what --timeline, --explain and --report predict for: the device that par-run --emulate-kernels is",
       options.kernelRates);
   flags.text("emulate-link", "GBps,us", "the same for the link of par-run --emulate-link", options.linkRates);
-  flags.choice("proof", {"on", "off"},
-               "off compiles even if it is not proved that the ranks compute what one device would",
-               options.proof);
+  describeProofFlag(flags, options.proof);
   flags.text("save-ir", "DIR", "writes the module after every phase", options.saveIr);
   flags.text("from", "PHASE", "the graph.mlir given is what --save-ir wrote before PHASE: begin there",
              options.from);

@@ -16,8 +16,7 @@ struct CompileOptions {
   std::string planFile;
   std::vector<std::string> overrides, plugins;
   std::string saveIr, from, to, report, timeline, memoryLimitText, kernelRates, linkRates, clusterFile;
-  bool explain = false, dryRun = false, cudnnPlans = false;
-  std::string proof = "on";
+  bool explain = false, dryRun = false, cudnnPlans = false, proof = true;
   std::set<std::string> given;      ///< names of the command line's flags
   int64_t ranks = 0;                ///< to find a plan for; 0: the plan is given
   std::optional<Headroom> headroom; ///< of that plan

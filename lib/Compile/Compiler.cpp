@@ -46,7 +46,7 @@ class Compiler {
 public:
   Compiler(const CompileOptions &options, llvm::StringRef launcher)
       : options(options), launcher(launcher), context(makeRegistry()), handler(&context, printDiagnostic),
-        proof(options.proof == "on") {
+        proof(options.proof) {
     context.loadAllAvailableDialects();
     // Remarks and errors are one line; the IR that they are about is behind --save-ir.
     context.printOpOnDiagnostic(false);

@@ -1,21 +1,15 @@
 //===- Proof.cpp - a compilation judged as it goes ------------------------------------------------------===//
 #include "par/Compile/Proof.h"
-#include "par/Dialect/Par/IR/Places.h"
+#include "par/Compile/GraphState.h"
 #include "par/Judge/Judge.h"
 
 using namespace mlir;
 using namespace mlir::par;
 
-/// Whether it is a model as it was imported: whole, and without its derivative.
-static bool isGraph(ModuleOp module) {
-  int forwards = 0;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    PhaseAttr phase = getPhase(function);
-    if (phase && isBackward(phase.getPhase()))
-      return false;
-    forwards += isPhase(function, Phase::Forward);
-  }
-  return forwards == 1;
+void mlir::par::describeProofFlag(Flags &flags, bool &isWanted) {
+  flags.choice("proof", {"on", "off"},
+               "off: also what is not proved to compute what one device would (default: on)",
+               [&isWanted](llvm::StringRef text) { isWanted = text == "on"; });
 }
 
 void Proof::begin(CompilePhase first, ModuleOp module) {
@@ -23,7 +17,7 @@ void Proof::begin(CompilePhase first, ModuleOp module) {
     return;
   if (first == CompilePhase::Partition)
     reference = module.clone(), origin = CompilePhase::Differentiate;
-  else if (isGraph(module))
+  else if (!isCut(module) && !isDifferentiated(module)) // a model as it was imported
     reference = module.clone(), origin = CompilePhase::Import;
 }
 

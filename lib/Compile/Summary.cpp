@@ -145,7 +145,7 @@ static void printAttentions(const llvm::json::Object &program, llvm::raw_ostream
   }
 }
 
-/// What is sent by cause, and the launches and kernels of a device.
+/// Prints what is sent by cause, and the launches and kernels of a device.
 static void printDetails(const llvm::json::Object &manifest, bool hasStages, llvm::raw_ostream &os) {
   printCauses(*manifest.getArray("collectives"), hasStages, os);
   printLaunches(manifest, os);
@@ -156,7 +156,7 @@ static void printDetails(const llvm::json::Object &manifest, bool hasStages, llv
     }
 }
 
-/// What was judged.
+/// Prints which phases were judged, or why none was.
 static void printProof(const llvm::json::Object &proof, llvm::raw_ostream &os) {
   std::string phases;
   for (const llvm::json::Value &phase : *proof.getArray("phases"))

@@ -58,7 +58,8 @@ static FailureOr<Held> moveDigits(LemmaContext &context, unsigned operand, Move 
 template <typename Move>
 static LemmaResult moveAllDigits(LemmaContext &context, ArrayRef<StringAttr> axes, Move move) {
   for (const Held &held : context.operands)
-    for (const Axes *differing : {&held.pending, &held.logPending, &held.extreme, &held.coordinates})
+    for (const Axes *differing :
+         {&held.pending, &held.logPending, &held.extreme, &held.coordinates, &held.first})
       for (StringAttr axis : axes)
         if (llvm::is_contained(*differing, axis))
           return context.refuse("moves blocks over " + quote(axis) +

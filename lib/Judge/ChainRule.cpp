@@ -36,8 +36,7 @@ std::unique_ptr<ChainRule::Frame> ChainRule::run(func::FuncOp function, ArrayRef
       results = inner->results;
       frame->calls[&op] = std::move(inner);
     } else {
-      RuleAttr rule = numbers.getRule(&op);
-      results = numbers.get(&op, operands, rule, rule ? rule.getSizes() : ArrayRef<int64_t>());
+      results = numbers.get(&op, operands);
     }
     for (auto [value, number] : llvm::zip(op.getResults(), results)) {
       frame->values[value] = number;
@@ -89,9 +88,7 @@ FailureOr<ChainRule::Cotangents> ChainRule::derive(Frame &frame, Operation *op, 
   };
   for (Operation &part : (*derivative)->block) {
     SmallVector<Number> read = llvm::map_to_vector(part.getOperands(), find);
-    RuleAttr rule = numbers.getRule(&part);
-    SmallVector<Number> written =
-        numbers.get(&part, read, rule, rule ? rule.getSizes() : ArrayRef<int64_t>());
+    SmallVector<Number> written = numbers.get(&part, read);
     for (auto [value, number] : llvm::zip(part.getResults(), written))
       made[value] = number;
   }

@@ -14,7 +14,7 @@ class ChainRule {
 public:
   ChainRule(ModuleOp module, OpNumbers &numbers) : symbols(module), numbers(numbers) {}
 
-  /// Numbers of all values of a function that is called once.
+  /// A call of a function, with the numbers of all its values.
   struct Frame {
     func::FuncOp function;
     llvm::DenseMap<Value, Number> values;
@@ -26,7 +26,7 @@ public:
 
   /// Runs a function. `varied`: arguments that it is differentiated for. Null after an error.
   std::unique_ptr<Frame> run(func::FuncOp function, ArrayRef<Number> arguments, ArrayRef<bool> varied);
-  /// Cotangents of the arguments, from those of the results; none where nothing flows back.
+  /// Gives the cotangents of the arguments, from those of the results; none where nothing flows back.
   FailureOr<Cotangents> pullBack(Frame &frame, const Cotangents &results);
 
 private:

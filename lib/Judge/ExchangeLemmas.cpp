@@ -6,11 +6,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 Axes par::readAxes(ArrayAttr axes, MeshAttr mesh) {
-  Axes result;
-  for (StringAttr axis : axes.getAsRange<StringAttr>())
-    if (mesh.getSize(axis.getValue()) > 1)
-      result.push_back(axis);
-  return result;
+  return dropTrivial(llvm::to_vector(axes.getAsRange<StringAttr>()), mesh);
 }
 
 static LogicalResult addUp(LemmaContext &context, Held &held, ArrayRef<StringAttr> axes) {

@@ -11,6 +11,13 @@ bool Held::dependsOn(StringAttr axis) const {
          llvm::any_of(dims, isCut);
 }
 
+Axes par::dropTrivial(ArrayRef<StringAttr> axes, MeshAttr mesh) {
+  Axes left;
+  llvm::copy_if(axes, std::back_inserter(left),
+                [&](StringAttr axis) { return mesh.getSize(axis.getValue()) > 1; });
+  return left;
+}
+
 void Held::dropFacts() {
   affine.reset(), below.reset();
   first.clear(), shifts.clear();

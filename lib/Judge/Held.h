@@ -47,7 +47,7 @@ struct Held {
   Axes pending;    ///< over these the value is the sum of the ranks' tensors
   Axes logPending; ///< over these it is the logarithm of the sum of their exponentials
   Axes extreme;    ///< over these it is an extremum of the ranks' tensors
-  ReduceKind extremeKind = ReduceKind::Max; ///< which
+  ReduceKind extremeKind = ReduceKind::Max; ///< maximum or minimum; of no meaning where `extreme` is empty
   /// The tensor follows from the rank's coordinates on these axes in a way that is no shard: it is no value
   /// of one device.
   Axes coordinates;
@@ -66,7 +66,8 @@ struct Held {
     auto hasZeros = [](const HeldDim &dim) {
       return dim.isConstant || dim.padding == HeldDim::Padding::Zero;
     };
-    return hasDims && what == Number() && coordinates.empty() && llvm::all_of(dims, hasZeros);
+    return hasDims && what == Number() && coordinates.empty() && shifts.empty() &&
+           llvm::all_of(dims, hasZeros);
   }
   /// Zeros are the same along all dimensions, of whatever size, however they are cut.
   void spreadZeros() {
@@ -79,6 +80,9 @@ struct Held {
   /// Forgets what was known of integers and conditions, after a change of where they are.
   void dropFacts();
 };
+
+/// The axes over which ranks differ: one of size 1 cuts nothing, and nothing is pending over it.
+Axes dropTrivial(ArrayRef<StringAttr> axes, MeshAttr mesh);
 
 /// `"dp", "tp"`, or `no axis`.
 std::string quote(ArrayRef<StringAttr> axes);

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::par;
 
 namespace {
-/// A graph's loss and its derivatives, and what functions of a step add to variables.
+/// Compares a graph's loss and its derivatives with what functions of a step add to variables.
 class DerivativeJudge {
 public:
   DerivativeJudge(ModuleOp graphModule, ModuleOp stepModule)
@@ -20,9 +20,7 @@ public:
       return failure();
     if (failed(judgeCopies()))
       return failure();
-    bool hasParts = false;
-    for (auto function : stepModule.getOps<func::FuncOp>())
-      hasParts |= isPhase(function, Phase::BackwardInput);
+    bool hasParts = ChunkFunctions(stepModule).has(Phase::BackwardInput);
     return success(
         succeeded(judge({Phase::Forward, Phase::Backward})) &&
         (!hasParts || succeeded(judge({Phase::Forward, Phase::BackwardInput, Phase::BackwardWeight}))));
@@ -31,17 +29,12 @@ public:
 private:
   /// The graph's forward function; null after an error.
   func::FuncOp findForward() {
-    func::FuncOp forward;
-    for (auto function : graphModule.getOps<func::FuncOp>())
-      if (isPhase(function, Phase::Forward)) {
-        if (forward)
-          return function.emitError("par-prove: the graph is cut already; give it as it was imported"),
-                 nullptr;
-        forward = function;
-      }
-    if (!forward)
-      graphModule.emitError("par-prove: the graph has no forward function");
-    return forward;
+    SmallVector<func::FuncOp> forward = ChunkFunctions(graphModule).getAll(Phase::Forward);
+    if (forward.size() == 1)
+      return forward.front();
+    graphModule.emitError("par-prove: the graph has ")
+        << forward.size() << " forward functions, expected 1; give it as it was imported";
+    return nullptr;
   }
 
   /// A gathered copy is the parameter.
@@ -53,7 +46,7 @@ private:
     return numbers.getPlace(place);
   }
 
-  /// What is written to a gathered copy is the parameter.
+  /// A function that writes a gathered copy writes the parameter.
   LogicalResult judgeCopies() {
     Reference step(stepModule, numbers);
     for (auto function : stepModule.getOps<func::FuncOp>()) {
@@ -81,7 +74,7 @@ private:
     return hasWeight(place) ? scale * nameInput(PlaceAttr::ofLossWeight(place)) : scale;
   }
 
-  /// What a micro-batch adds to every variable: losses, and gradients of parameters with an accumulator.
+  /// Finds what a micro-batch adds to every variable: losses, and gradients of trained parameters.
   LogicalResult findExpected() {
     func::FuncOp forward = findForward();
     if (!forward)
@@ -100,6 +93,10 @@ private:
       arguments.push_back(nameInput(place));
       FlatSymbolRefAttr variable = getVariable(forward, argument);
       varied.push_back(variable && accumulators.count(variable));
+      auto parameter = variable ? symbols.lookup<VariableOp>(variable.getValue()) : VariableOp();
+      if (parameter && parameter.isTrained() && !varied.back())
+        return parameter.emitError("par-prove: @")
+               << parameter.getSymName() << " is trained, but no accumulator is of it";
     }
     std::unique_ptr<ChainRule::Frame> frame = rule.run(forward, arguments, varied);
     if (!frame)

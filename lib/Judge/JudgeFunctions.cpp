@@ -13,8 +13,9 @@ namespace {
 class FunctionsJudge {
 public:
   FunctionsJudge(ModuleOp referenceModule, ModuleOp programModule, MeshAttr mesh)
-      : referenceModule(referenceModule), programModule(programModule), symbols(programModule), mesh(mesh),
-        reference(referenceModule, numbers), program(programModule, mesh, numbers, reference) {}
+      : programModule(programModule), referenceFunctions(referenceModule), programFunctions(programModule),
+        symbols(programModule), mesh(mesh), reference(referenceModule, numbers),
+        program(programModule, mesh, numbers, reference) {}
 
   LogicalResult run() {
     SmallVector<func::FuncOp> functions = HandedOver<Given>::sortFunctions(programModule);
@@ -42,9 +43,9 @@ private:
     Type type;
   };
 
-  /// What a result is called in both modules: the phase, all functions that a micro-batch runs being one; the
-  /// chunk; whether it is a cotangent, as boundaries of forward and backward functions have the same numbers;
-  /// its place, or its function and number.
+  /// A result is called the same in both modules. The name has the phase, all functions that a micro-batch
+  /// runs being one; the chunk; whether it is a cotangent, as boundaries of forward and backward functions
+  /// have the same numbers; its place, or its function and number.
   using ResultName = std::tuple<Phase, int64_t, bool, const void *, unsigned>;
 
   static ResultName nameResult(Phase phase, func::FuncOp function, unsigned result) {
@@ -78,13 +79,6 @@ private:
     }
   }
 
-  func::FuncOp findReference(Phase phase, int64_t chunk) {
-    for (auto function : referenceModule.getOps<func::FuncOp>())
-      if (isPhase(function, phase) && getChunk(function) == chunk)
-        return function;
-    return nullptr;
-  }
-
   /// Whether the program does all that the reference does. A backward pass is whole or in two parts there,
   /// and has both forms in the reference.
   LogicalResult checkPhases(ArrayRef<func::FuncOp> functions) {
@@ -92,10 +86,8 @@ private:
     for (func::FuncOp function : functions)
       for (Phase phase : getPhases(function))
         done.insert({phase, getChunk(function)});
-    for (auto function : referenceModule.getOps<func::FuncOp>()) {
+    for (func::FuncOp function : referenceFunctions.getAll()) {
       PhaseAttr phase = getPhase(function);
-      if (!phase)
-        continue;
       int64_t chunk = getChunk(function);
       auto has = [&](Phase other) { return done.count({other, chunk}) != 0; };
       bool hasParts = has(Phase::BackwardInput) && has(Phase::BackwardWeight);
@@ -125,8 +117,8 @@ private:
   /// backward ones.
   bool isMoved(int64_t chunk, FlatSymbolRefAttr variable) {
     bool hasForward = false, isInAll = true, isInAny = false;
-    for (auto function : programModule.getOps<func::FuncOp>())
-      if (getPhase(function) && getChunk(function) == chunk) {
+    for (func::FuncOp function : programFunctions.getAll())
+      if (getChunk(function) == chunk) {
         bool isWritten = writes(function, variable);
         hasForward |= isPhase(function, Phase::Forward) && isWritten;
         isInAll &= isWritten || !isBehindForward(function);
@@ -152,7 +144,7 @@ private:
     SmallVector<std::pair<ResultName, Number>> results;
     std::set<Number> read; // of these, by others of its functions
     for (Phase phase : getPhases(local)) {
-      func::FuncOp function = findReference(phase, getChunk(local));
+      func::FuncOp function = referenceFunctions.find(phase, getChunk(local));
       if (!function)
         return local.emitError("par-prove: the reference has no function that does what @")
                << local.getName() << " does (" << stringifyPhase(phase) << ")";
@@ -264,15 +256,6 @@ private:
     return names;
   }
 
-  /// Those over which ranks differ: an axis of size 1 cuts nothing, and nothing is pending over it.
-  Axes dropTrivial(ArrayRef<StringAttr> axes) const {
-    Axes left;
-    for (StringAttr axis : axes)
-      if (mesh.getSize(axis.getValue()) > 1)
-        left.push_back(axis);
-    return left;
-  }
-
   LogicalResult read(func::FuncOp function, ShardingAttr sharding, RankedTensorType global, Held &held) {
     if (!sharding)
       return function.emitError("par-prove: @")
@@ -280,10 +263,10 @@ private:
     for (int64_t dim = 0; dim < global.getRank(); ++dim) {
       HeldDim where;
       where.size = global.getDimSize(dim);
-      where.axes = dropTrivial(sharding.getAxes(dim));
+      where.axes = dropTrivial(sharding.getAxes(dim), mesh);
       held.dims.push_back(where);
     }
-    held.pending = dropTrivial(sharding.getUnreduced());
+    held.pending = dropTrivial(sharding.getUnreduced(), mesh);
     return success();
   }
 
@@ -362,7 +345,8 @@ private:
     return success();
   }
 
-  ModuleOp referenceModule, programModule;
+  ModuleOp programModule;
+  ChunkFunctions referenceFunctions, programFunctions;
   SymbolTable symbols;
   MeshAttr mesh;
   OpNumbers numbers;

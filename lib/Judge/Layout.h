@@ -21,7 +21,7 @@ public:
   bool reshape(ArrayRef<int64_t> shape);
   /// Every rank keeps one block of a dimension; false if it has no such blocks.
   bool cut(int64_t dim, ArrayRef<StringAttr> axes);
-  /// Blocks of the ranks follow each other in a dimension; where ranks do not differ these are copies.
+  /// Lets blocks of the ranks follow each other in a dimension; where ranks do not differ these are copies.
   bool join(int64_t dim, ArrayRef<StringAttr> axes);
   /// Each block along `split` goes to another rank, where they follow each other along `concat`.
   bool exchange(int64_t split, int64_t concat, ArrayRef<StringAttr> axes);
@@ -57,7 +57,7 @@ private:
   SmallVector<Digits> value, local; ///< digits of the value's dimensions, and of the tensor's
 };
 
-/// Digits of a value.
+/// A tensor of which a rank holds several blocks, as digits of a value.
 struct Blocks {
   Layout layout;
   Number of;

@@ -76,8 +76,8 @@ private:
     return results;
   }
 
-  /// What the reference has not, and of what an op made it. Numbers that follow from nothing, as constants
-  /// do, or from coordinates are nobody's fault.
+  /// Keeps of what an op made numbers that the reference has not. Those that follow from nothing, as
+  /// constants do, or from coordinates are nobody's fault.
   void remember(Operation *op, ArrayRef<Held> operands, ArrayRef<Held> results) {
     for (const Held &result : results) {
       bool isOfRank = result.affine || result.below || !result.first.empty() || !result.shifts.empty() ||
@@ -94,7 +94,7 @@ private:
 
   struct Origin {
     Operation *op = nullptr;
-    size_t order = 0;            ///< when
+    size_t order = 0;            ///< so many were made before
     SmallVector<Number, 2> from; ///< operands that the reference has not
   };
 

@@ -22,6 +22,11 @@ public:
 
   /// `sizes`: of the factors of `rule`. A null rule: the op has none, or needs none.
   SmallVector<Number> get(Operation *op, ArrayRef<Number> operands, RuleAttr rule, ArrayRef<int64_t> sizes);
+  /// The same of an op of one device, which has the sizes of its rule.
+  SmallVector<Number> get(Operation *op, ArrayRef<Number> operands) {
+    RuleAttr rule = getRule(op);
+    return get(op, operands, rule, rule ? rule.getSizes() : ArrayRef<int64_t>());
+  }
 
   /// exp and log undo each other.
   Number exp(const Number &number);

@@ -11,13 +11,6 @@
 
 using namespace mlir;
 
-static bool hasBackward(ModuleOp module) {
-  return llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
-    par::PhaseAttr phase = par::getPhase(function);
-    return phase && par::isBackward(phase.getPhase());
-  });
-}
-
 static bool isOfRanks(ModuleOp module) {
   return llvm::any_of(module.getOps<func::FuncOp>(),
                       [](func::FuncOp function) { return function->hasAttr(par::ParDialect::kLocalAttr); });
@@ -25,11 +18,17 @@ static bool isOfRanks(ModuleOp module) {
 
 /// A step is compared with a graph, ranks with a step.
 static LogicalResult judge(ModuleOp reference, ModuleOp program) {
-  if (!hasBackward(reference) && !isOfRanks(program))
-    return par::judgeDerivative(reference, program);
-  if (!hasBackward(reference) && hasBackward(program))
+  bool fromGraph = !par::ChunkFunctions(reference).isDifferentiated();
+  bool hasBackward = par::ChunkFunctions(program).isDifferentiated();
+  if (fromGraph && isOfRanks(program) && hasBackward)
     return reference.emitError(
         "par-prove: the reference has no backward functions; give what --to differentiate prints");
+  if (fromGraph && !isOfRanks(program))
+    return hasBackward
+               ? par::judgeDerivative(reference, program)
+               : program.emitError(
+                     "par-prove: the program has no backward functions; give what --to differentiate, "
+                     "partition or overlap prints");
   return par::judgeFunctions(reference, program);
 }
 

@@ -52,8 +52,7 @@ private:
       }
       return evaluate(callee, operands);
     }
-    RuleAttr rule = numbers.getRule(op);
-    return numbers.get(op, operands, rule, rule ? rule.getSizes() : ArrayRef<int64_t>());
+    return numbers.get(op, operands);
   }
 
   SymbolTable symbols;

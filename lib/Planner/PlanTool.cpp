@@ -4,6 +4,7 @@
 #include "Planning.h"
 #include "par/Compile/CheckPlan.h"
 #include "par/Compile/PlanFlags.h"
+#include "par/Compile/Proof.h"
 #include "par/Cost/ClusterFile.h"
 #include "par/Cost/OwnSteps.h"
 #include "par/Planner/Calibrate.h"
@@ -66,6 +67,7 @@ static void describeAnswer(Flags &flags, PlanOptions &options) {
   flags.integer("top", "N", "plans to print (default: 5)", [&](int64_t value) { options.top = value; }, 1);
   flags.toggle("compare", "also the best plan of each pure strategy (docs/Planner.md)", options.compare);
   flags.toggle("json", "prints the answer as JSON (docs/Planner.md)", options.json);
+  describeProofFlag(flags, options.proof);
   flags.text("report", "FILE.html",
              "writes a page: step time against memory, and the best plan's step over time", options.report);
   flags.text("o", "FILE.json",

@@ -254,14 +254,21 @@ Error Planning::writeReport(const SearchResult &result, ArrayRef<StrategyRow> ro
   return writeOutput(options.report, printReport(report));
 }
 
+Error Planning::prove(const SearchResult &result) {
+  if (!options.proof)
+    return Error::success();
+  show("proving the plan");
+  std::string fault = workers.findFault(result.getPlainest().plan);
+  status.reset();
+  return fault.empty() ? Error::success() : makeError(options.model + ": " + fault);
+}
+
 int Planning::run() {
   std::optional<SearchResult> result = search();
   if (!result)
     return 1;
-  show("proving the plan");
-  if (std::string fault = workers.findFault(result->getPlainest().plan); !fault.empty())
-    return fail(makeError(options.model + ": " + fault));
-  status.reset();
+  if (Error error = prove(*result))
+    return fail(std::move(error));
   if (!options.output.empty())
     if (Error error = writePlan(*result))
       return fail(std::move(error));

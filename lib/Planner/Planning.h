@@ -21,7 +21,7 @@ struct PlanOptions {
   int64_t top = 5;
   int64_t workers = 0; ///< threads; 0: one for each core
   double seconds = SearchLimits::kNone;
-  bool json = false, calibrate = false, compare = false;
+  bool json = false, calibrate = false, compare = false, proof = true;
   std::set<std::string> given; ///< names of flags
 };
 
@@ -55,6 +55,8 @@ private:
   llvm::Error explainMemory(const Plan &closest, const std::optional<FoundPlan> &least, PlanSearch &search);
   llvm::Error explainNone(const SearchResult &result, const std::optional<FoundPlan> &least,
                           PlanSearch &search);
+  /// Refuses an answer whose ranks do not compute what one device would.
+  llvm::Error prove(const SearchResult &result);
   llvm::Error writePlan(const SearchResult &result) const;
   llvm::Error writeReport(const SearchResult &result, ArrayRef<StrategyRow> rows);
 

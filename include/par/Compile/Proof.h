@@ -4,9 +4,13 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "par/Plan/CompilePhase.h"
+#include "par/Support/Flags.h"
 #include "llvm/Support/JSON.h"
 
 namespace mlir::par {
+
+/// Adds --proof, which all tools have that judge what they compile.
+void describeProofFlag(Flags &flags, bool &isWanted);
 
 /// Judges what phases make of a model: whether ranks compute what one device would (docs/Proof.md).
 class Proof {
@@ -14,22 +18,23 @@ public:
   /// `isWanted`: false with --proof off.
   explicit Proof(bool isWanted) : isWanted(isWanted) {}
 
-  /// The module with which the compilation begins, before `first`.
+  /// Takes the module with which the compilation begins, before `first`.
   void begin(CompilePhase first, ModuleOp module);
 
-  /// The module behind `phase`. Fails after one error if its ranks compute something else, or if no lemma
-  /// says what they do.
+  /// Judges the module behind `phase`. Fails after one error if its ranks compute something else, or if no
+  /// lemma says what they do.
   LogicalResult follow(CompilePhase phase, ModuleOp module);
 
-  /// What was judged, as a manifest's `proof` says it: `phases`, and the `reference` that they were compared
-  /// with, or `why` there is none.
+  /// Says what was judged, as a manifest's `proof` does: `phases`, and the `reference` that they were
+  /// compared with, or `why` there is none.
   llvm::json::Object describe() const;
 
 private:
   LogicalResult judge(CompilePhase phase, ModuleOp module);
 
   bool isWanted;
-  /// What the next phase is compared with: the graph, and then the differentiated step. Null: nothing.
+  /// The module that the next phase is compared with: the graph, and then the differentiated step. Null:
+  /// none.
   OwningOpRef<ModuleOp> reference;
   CompilePhase origin = CompilePhase::Import; ///< behind which the first reference was
   std::vector<CompilePhase> judged;

@@ -10,8 +10,8 @@
 
 namespace mlir::par {
 
-/// SHA-256 of a manifest but for `files`, `fingerprint` and `proof`: the program holds it, so that it never runs with
-/// other offsets, counts or sizes than its own.
+/// SHA-256 of a manifest but for `files`, `fingerprint` and `proof`: the program holds it, so that it never
+/// runs with other offsets, counts or sizes than its own.
 std::string hashManifest(llvm::json::Object manifest);
 
 /// SHA-256, as manifests have it.

@@ -6,9 +6,9 @@
 
 namespace mlir::par {
 
-/// Whether the forward and backward functions of `step`, a differentiated module, add to variables what `graph`, the
-/// model as it was imported, says: its losses, and the derivatives of their sum by every parameter that has an
-/// accumulator. Fails after one error.
+/// Whether the forward and backward functions of `step`, a differentiated module, add to variables what
+/// `graph`, the model as it was imported, says: its losses, and the derivatives of their sum by every
+/// parameter that has an accumulator. Fails after one error.
 LogicalResult judgeDerivative(ModuleOp graph, ModuleOp step);
 
 /// Whether what every chunk function of `program` writes, returns and sends is on all ranks of its mesh what

@@ -37,8 +37,7 @@ public:
   std::optional<StateRows> tabulateState(const Plan &plan);
   /// A plan of the whole model; nothing if it contradicts itself or does not compile.
   std::optional<FoundPlan> judge(const Plan &plan);
-  /// Whether ranks compute what one device would (par/Compile/Proof.h): the judge's error, empty where it has
-  /// none.
+  /// Gives the error of the judge (par/Compile/Proof.h), empty where ranks compute what one device would.
   std::string findFault(const Plan &plan);
   /// What its stages do and hold over time, as a part of a page (par/Emit/StagePicture.h); empty where
   /// `judge` gives nothing.
