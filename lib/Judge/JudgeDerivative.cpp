@@ -77,49 +77,59 @@ private:
   /// Finds what a micro-batch adds to every variable: losses, and gradients of trained parameters.
   LogicalResult findExpected() {
     func::FuncOp forward = findForward();
-    if (!forward)
+    if (!forward || failed(readAccumulators(forward)))
       return failure();
-    llvm::DenseMap<Attribute, StringRef> accumulators; // by parameter
-    for (auto variable : stepModule.getOps<VariableOp>())
-      if (variable.getRole() == Role::Accumulator && variable.getOfAttr())
-        accumulators[variable.getOfAttr()] = variable.getSymName();
     SmallVector<Number> arguments;
     SmallVector<bool> varied;
     for (unsigned argument = 0; argument < forward.getNumArguments(); ++argument) {
       PlaceAttr place = getPlace(forward, argument);
       if (!place)
-        return forward.emitError("par-prove: argument ")
-               << argument << " of @" << forward.getName() << " has no place";
+        return refusePlace(forward, argument);
       arguments.push_back(nameInput(place));
-      FlatSymbolRefAttr variable = getVariable(forward, argument);
-      varied.push_back(variable && accumulators.count(variable));
-      auto parameter = variable ? symbols.lookup<VariableOp>(variable.getValue()) : VariableOp();
-      if (parameter && parameter.isTrained() && !varied.back())
-        return parameter.emitError("par-prove: @")
-               << parameter.getSymName() << " is trained, but no accumulator is of it";
+      varied.push_back(accumulators.count(getVariable(forward, argument)));
     }
     std::unique_ptr<ChainRule::Frame> frame = rule.run(forward, arguments, varied);
     if (!frame)
       return forward.emitError("par-prove: the graph calls a function in parts, or one that it lacks");
-    ChainRule::Cotangents seeds(forward.getNumResults());
-    for (unsigned result = 0; result < forward.getNumResults(); ++result)
+    FailureOr<ChainRule::Cotangents> gradients = rule.pullBack(*frame, readLosses(forward, frame->results));
+    if (failed(gradients))
+      return failure();
+    for (unsigned argument = 0; argument < forward.getNumArguments(); ++argument)
+      if (varied[argument]) {
+        Number &sum = expected[accumulators[getVariable(forward, argument)]];
+        sum = sum + (*gradients)[argument].value_or(Number());
+      }
+    return success();
+  }
+
+  /// Finds the accumulator of every parameter; one that is trained and read has one.
+  LogicalResult readAccumulators(func::FuncOp forward) {
+    for (auto variable : stepModule.getOps<VariableOp>())
+      if (variable.getRole() == Role::Accumulator && variable.getOfAttr()) {
+        accumulators[variable.getOfAttr()] = variable.getSymName().str();
+        expected[variable.getSymName().str()] = Number();
+      }
+    for (unsigned argument = 0; argument < forward.getNumArguments(); ++argument) {
+      FlatSymbolRefAttr symbol = getVariable(forward, argument);
+      auto parameter = symbol ? symbols.lookup<VariableOp>(symbol.getValue()) : VariableOp();
+      if (parameter && parameter.isTrained() && !accumulators.count(symbol))
+        return parameter.emitError("par-prove: @")
+               << parameter.getSymName() << " is trained, but no accumulator is of it";
+    }
+    return success();
+  }
+
+  /// Expects the losses of their variables, and gives their cotangents: none of a loss that has no gradient.
+  ChainRule::Cotangents readLosses(func::FuncOp forward, ArrayRef<Number> results) {
+    ChainRule::Cotangents seeds(results.size());
+    for (unsigned result = 0; result < results.size(); ++result)
       if (isLoss(forward, result)) {
         PlaceAttr place = getResultPlace(forward, result);
-        expected[getLossVariable(place)] = frame->results[result];
+        expected[getLossVariable(place)] = results[result];
         if (!place.getLoss() || hasWeight(place))
           seeds[result] = nameSeed(place);
       }
-    FailureOr<ChainRule::Cotangents> gradients = rule.pullBack(*frame, seeds);
-    if (failed(gradients))
-      return failure();
-    for (const auto &[variable, accumulator] : accumulators)
-      expected[accumulator.str()] = Number();
-    for (unsigned argument = 0; argument < forward.getNumArguments(); ++argument)
-      if (varied[argument] && (*gradients)[argument]) {
-        std::string name = accumulators[getVariable(forward, argument)].str();
-        expected[name] = expected[name] + *(*gradients)[argument];
-      }
-    return success();
+    return seeds;
   }
 
   /// A result of a function that updates a variable.
@@ -185,11 +195,15 @@ private:
       PlaceAttr place = getPlace(function, argument);
       const Number *number = given.find(function, argument);
       if (!number && !place)
-        return function.emitError("par-prove: argument ")
-               << argument << " of @" << function.getName() << " has no place";
+        return refusePlace(function, argument);
       arguments.push_back(number ? *number : nameInput(place));
     }
     return step.evaluate(function, arguments);
+  }
+
+  static LogicalResult refusePlace(func::FuncOp function, unsigned argument) {
+    return function.emitError("par-prove: argument ")
+           << argument << " of @" << function.getName() << " has no place";
   }
 
   static LogicalResult refuse(func::FuncOp function, unsigned result, const Twine &why) {
@@ -201,7 +215,8 @@ private:
   SymbolTable symbols;
   OpNumbers numbers;
   ChainRule rule;
-  std::map<std::string, Number> expected; ///< by variable
+  llvm::DenseMap<Attribute, std::string> accumulators; ///< by parameter
+  std::map<std::string, Number> expected;              ///< by variable
 };
 } // namespace
 
